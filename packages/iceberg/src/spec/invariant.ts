@@ -10,5 +10,7 @@ export function invariant(condition: unknown, sentence: string): asserts conditi
 
 /** Ends an exhaustive switch: reaching it means that a new tag was not handled. */
 export function assertNever(value: never, what: string): never {
-  throw new InvariantError(`unhandled ${what}: ${String((value as { kind?: unknown }).kind ?? value)}`)
+  throw new InvariantError(
+    `unhandled ${what}: ${String((value as { kind?: unknown }).kind ?? value)}`,
+  )
 }

@@ -4,13 +4,7 @@
  * `print(parse(text))` keeps every 64-bit id and every float. Members that are `undefined` are not printed.
  */
 export type JsonValue =
-  | null
-  | boolean
-  | string
-  | bigint
-  | number
-  | readonly JsonValue[]
-  | JsonObject
+  null | boolean | string | bigint | number | readonly JsonValue[] | JsonObject
 
 export interface JsonObject {
   readonly [member: string]: JsonValue | undefined

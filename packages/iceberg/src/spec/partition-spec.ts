@@ -14,6 +14,16 @@ export interface PartitionField {
 export interface PartitionSpec {
   readonly specId: number
   readonly fields: readonly PartitionField[]
+  readonly extra?: JsonObject
+}
+
+/** A partition field as a client sends it: the field id may be missing. */
+export type UnboundPartitionField = Omit<PartitionField, 'fieldId'> & { readonly fieldId?: number }
+
+/** A spec as a client sends it: the ids may be missing. */
+export interface UnboundPartitionSpec {
+  readonly specId?: number
+  readonly fields: readonly UnboundPartitionField[]
 }
 
 /** The partition field id before the first one that is assigned (1000). */

@@ -13,6 +13,7 @@ export interface SortField {
 export interface SortOrder {
   readonly orderId: number
   readonly fields: readonly SortField[]
+  readonly extra?: JsonObject
 }
 
 export const UNSORTED: SortOrder = { orderId: 0, fields: [] }

@@ -11,11 +11,13 @@ export const FORMAT_VERSION_DEFAULT: FormatVersion = 2
 export interface SnapshotLogEntry {
   readonly timestampMs: number
   readonly snapshotId: bigint
+  readonly extra?: JsonObject
 }
 
 export interface MetadataLogEntry {
   readonly timestampMs: number
   readonly metadataFile: string
+  readonly extra?: JsonObject
 }
 
 export interface BlobMetadata {

@@ -29,6 +29,7 @@ export type PrimitiveType =
 export interface StructType {
   readonly kind: 'struct'
   readonly fields: readonly NestedField[]
+  readonly extra?: JsonObject
 }
 
 export interface ListType {
@@ -36,6 +37,7 @@ export interface ListType {
   readonly elementId: number
   readonly elementRequired: boolean
   readonly element: IcebergType
+  readonly extra?: JsonObject
 }
 
 export interface MapType {
@@ -45,6 +47,7 @@ export interface MapType {
   readonly valueId: number
   readonly valueRequired: boolean
   readonly value: IcebergType
+  readonly extra?: JsonObject
 }
 
 export type IcebergType = PrimitiveType | StructType | ListType | MapType
