@@ -1,14 +1,15 @@
-import type { PartitionField } from '../spec/partition-spec.ts'
+import type { UnboundPartitionSpec } from '../spec/partition-spec.ts'
 import type { Schema } from '../spec/schema.ts'
 import type { Snapshot, SnapshotRef } from '../spec/snapshot.ts'
 import type { SortField } from '../spec/sort-order.ts'
-import type { EncryptedKey, PartitionStatisticsFile, StatisticsFile } from '../spec/table-metadata.ts'
+import type {
+  EncryptedKey,
+  PartitionStatisticsFile,
+  StatisticsFile,
+} from '../spec/table-metadata.ts'
 
 /** The id that means "the one most recently added in this request". */
 export const LAST_ADDED = -1
-
-/** A partition field as a client sends it: the field id may be missing. */
-export type UnboundPartitionField = Omit<PartitionField, 'fieldId'> & { readonly fieldId?: number }
 
 /** Every table update of the REST protocol. Spec: REST catalog, TableUpdate. */
 export type TableUpdate =
@@ -16,10 +17,7 @@ export type TableUpdate =
   | { readonly action: 'upgrade-format-version'; readonly formatVersion: number }
   | { readonly action: 'add-schema'; readonly schema: Schema }
   | { readonly action: 'set-current-schema'; readonly schemaId: number }
-  | {
-      readonly action: 'add-spec'
-      readonly spec: { readonly specId?: number; readonly fields: readonly UnboundPartitionField[] }
-    }
+  | { readonly action: 'add-spec'; readonly spec: UnboundPartitionSpec }
   | { readonly action: 'set-default-spec'; readonly specId: number }
   | {
       readonly action: 'add-sort-order'
