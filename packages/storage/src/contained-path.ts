@@ -1,0 +1,88 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { LocationError, StoreUnavailableError } from './object-store.ts'
+
+/** The `code` of a Node system error, such as `ENOENT`; undefined for anything else. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined
+}
+
+/** True for the codes by which the file system says that nothing is there. */
+export function isAbsentCode(code: string | undefined): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG'
+}
+
+/**
+ * Resolves paths and keeps them inside the root directories; an empty list allows every path. Symbolic links are
+ * followed before the check, in the roots too, so a link inside a root cannot lead outside.
+ */
+export interface PathContainment {
+  /** The real path of something that exists, or undefined when nothing is there. Throws LocationError outside. */
+  existing(path: string): Promise<string | undefined>
+  /** The real path that would be created: the nearest existing ancestor is resolved. Throws LocationError outside. */
+  future(path: string): Promise<string>
+}
+
+export function containPaths(rootDirs: readonly string[]): PathContainment {
+  const roots = rootDirs.map((dir) => rememberRealRoot(resolve(dir)))
+  const check = async (path: string, realPath: string): Promise<string> => {
+    if (roots.length === 0 || (await isBelowAny(roots, realPath))) return realPath
+    throw new LocationError(`location is outside the directories of this store: ${path}`)
+  }
+  return {
+    async existing(path) {
+      const realPath = await realPathOrAbsent(path)
+      if (realPath !== undefined) return check(path, realPath)
+      // An absent object outside is refused like a present one, so that answers tell nothing about foreign files.
+      await check(path, await realFuturePath(path))
+      return undefined
+    },
+    async future(path) {
+      return check(path, await realFuturePath(path))
+    },
+  }
+}
+
+/** A root may be created after the store was opened, so it is resolved at first use and kept once it exists. */
+function rememberRealRoot(root: string): () => Promise<string> {
+  let known: string | undefined
+  return async () => {
+    if (known !== undefined) return known
+    known = await realPathOrAbsent(root)
+    return known ?? realFuturePath(root)
+  }
+}
+
+async function isBelowAny(
+  roots: readonly (() => Promise<string>)[],
+  realPath: string,
+): Promise<boolean> {
+  for (const root of roots) {
+    const realRoot = await root()
+    const prefix = realRoot.endsWith(sep) ? realRoot : realRoot + sep
+    if (realPath === realRoot || realPath.startsWith(prefix)) return true
+  }
+  return false
+}
+
+async function realFuturePath(path: string): Promise<string> {
+  const missing: string[] = []
+  let ancestor = path
+  for (;;) {
+    const realPath = await realPathOrAbsent(ancestor)
+    if (realPath !== undefined) return join(realPath, ...missing.reverse())
+    missing.push(basename(ancestor))
+    ancestor = dirname(ancestor)
+  }
+}
+
+async function realPathOrAbsent(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    const code = errorCode(error)
+    if (isAbsentCode(code)) return undefined
+    if (code === 'ELOOP') throw new LocationError(`location is a loop of links: ${path}`, { cause: error })
+    throw new StoreUnavailableError(`resolve ${path}: ${code ?? 'failed'}`, { cause: error })
+  }
+}

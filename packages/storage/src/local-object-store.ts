@@ -1,0 +1,184 @@
+import { constants, type Dirent, type Stats } from 'node:fs'
+import { type FileHandle, lstat, open, readdir, unlink } from 'node:fs/promises'
+import { containPaths, errorCode, isAbsentCode, type PathContainment } from './contained-path.ts'
+import { createFile, createFileFrom, isTemporaryName, makeDirectories } from './durable-file.ts'
+import { checkNewLocation, pathOfLocation } from './location-path.ts'
+import {
+  type GetOptions,
+  type ObjectEntry,
+  ObjectNotFoundError,
+  type ObjectStore,
+  ObjectTooLargeError,
+  StoreUnavailableError,
+} from './object-store.ts'
+import { resolveRange } from './resolve-range.ts'
+
+export interface LocalObjectStoreOptions {
+  /** Only what lies below one of these is served. Absent: every path of the machine. */
+  readonly rootDirs?: readonly string[]
+}
+
+/** Bytes read between two looks at the abort signal. */
+const READ_CHUNK_BYTES = 8 * 1024 * 1024
+
+/**
+ * Objects as files, locations as `file:///absolute/path` with literal bytes. Writes are durable before they are
+ * visible (temporary file, flush, link, flush of the directory). Links that lead outside the roots are refused, and
+ * listing does not follow links at all. Directories and special files are no objects.
+ */
+export function openLocalObjectStore(options: LocalObjectStoreOptions = {}): ObjectStore {
+  const paths = containPaths(options.rootDirs ?? [])
+  return {
+    get: (location, getOptions) => getObject(paths, location, getOptions),
+    stat: (location) => statObject(paths, location),
+    async putIfAbsent(location, bytes) {
+      checkNewLocation(location)
+      return createFile(await paths.future(pathOfLocation(location)), bytes)
+    },
+    async putFileIfAbsent(location, localPath) {
+      checkNewLocation(location)
+      return createFileFrom(await paths.future(pathOfLocation(location)), localPath)
+    },
+    async localFile(location) {
+      const found = await findFile(paths, location)
+      if (found === undefined) throw new ObjectNotFoundError(location)
+      return found.realPath
+    },
+    delete: (location) => deleteObject(paths, location),
+    list: (prefix) => listObjects(paths, prefix),
+    async prepareTableFolders(tableLocation) {
+      checkNewLocation(tableLocation)
+      const directory = await paths.future(pathOfLocation(tableLocation))
+      await makeDirectories(`${directory}/metadata`)
+      await makeDirectories(`${directory}/data`)
+    },
+  }
+}
+
+async function getObject(
+  paths: PathContainment,
+  location: string,
+  options: GetOptions = {},
+): Promise<Uint8Array> {
+  options.signal?.throwIfAborted()
+  const realPath = await paths.existing(pathOfLocation(location))
+  if (realPath === undefined) throw new ObjectNotFoundError(location)
+  const file = await openForReading(realPath, location)
+  try {
+    const stats = await file.stat()
+    if (!stats.isFile()) throw new ObjectNotFoundError(location)
+    const { startBytes, endBytes } = resolveRange(stats.size, options.range)
+    const lengthBytes = endBytes - startBytes
+    if (lengthBytes > (options.sizeBytesMax ?? Infinity)) {
+      throw new ObjectTooLargeError(
+        `cannot read ${location}: expected at most ${options.sizeBytesMax} bytes, found ${lengthBytes}`,
+      )
+    }
+    return await readBytes(file, { location, startBytes, lengthBytes, signal: options.signal })
+  } finally {
+    await file.close()
+  }
+}
+
+async function openForReading(realPath: string, location: string): Promise<FileHandle> {
+  try {
+    // @NOTE Without O_NONBLOCK, opening a named pipe waits for a writer and blocks a thread for ever.
+    return await open(realPath, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    throw readError(error, location)
+  }
+}
+
+interface ReadRequest {
+  readonly location: string
+  readonly startBytes: number
+  readonly lengthBytes: number
+  readonly signal: AbortSignal | undefined
+}
+
+async function readBytes(file: FileHandle, request: ReadRequest): Promise<Uint8Array> {
+  const bytes = new Uint8Array(request.lengthBytes)
+  let doneBytes = 0
+  while (doneBytes < bytes.length) {
+    request.signal?.throwIfAborted()
+    const chunkBytes = Math.min(READ_CHUNK_BYTES, bytes.length - doneBytes)
+    const { bytesRead } = await file
+      .read(bytes, doneBytes, chunkBytes, request.startBytes + doneBytes)
+      .catch((error: unknown) => {
+        throw readError(error, request.location)
+      })
+    if (bytesRead === 0) throw new StoreUnavailableError(`${request.location} shrank while it was read`)
+    doneBytes += bytesRead
+  }
+  return bytes
+}
+
+async function statObject(paths: PathContainment, location: string): Promise<ObjectEntry | undefined> {
+  const found = await findFile(paths, location)
+  return found && { location, sizeBytes: found.stats.size, lastModifiedMs: found.stats.mtimeMs }
+}
+
+async function findFile(
+  paths: PathContainment,
+  location: string,
+): Promise<{ realPath: string; stats: Stats } | undefined> {
+  const realPath = await paths.existing(pathOfLocation(location))
+  if (realPath === undefined) return undefined
+  const stats = await statPath(realPath)
+  return stats?.isFile() ? { realPath, stats } : undefined
+}
+
+async function statPath(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path)
+  } catch (error) {
+    if (isAbsentCode(errorCode(error))) return undefined
+    throw new StoreUnavailableError(`look up ${path}: ${errorCode(error) ?? 'failed'}`, { cause: error })
+  }
+}
+
+async function deleteObject(paths: PathContainment, location: string): Promise<'deleted' | 'absent'> {
+  const found = await findFile(paths, location)
+  if (found === undefined) return 'absent'
+  try {
+    await unlink(found.realPath)
+    return 'deleted'
+  } catch (error) {
+    if (isAbsentCode(errorCode(error))) return 'absent'
+    throw new StoreUnavailableError(`delete ${location}: ${errorCode(error) ?? 'failed'}`, { cause: error })
+  }
+}
+
+async function* listObjects(paths: PathContainment, prefix: string): AsyncIterable<ObjectEntry> {
+  const realPath = await paths.existing(pathOfLocation(prefix))
+  if (realPath === undefined) return
+  yield* listDirectory(realPath, prefix.endsWith('/') ? prefix : `${prefix}/`)
+}
+
+/** Depth first. What disappears while it is listed is left out; links are left out, so nothing foreign is listed. */
+async function* listDirectory(directory: string, prefix: string): AsyncIterable<ObjectEntry> {
+  const folders: string[] = []
+  for (const entry of await readDirectory(directory)) {
+    if (entry.isDirectory()) folders.push(entry.name)
+    if (!entry.isFile() || isTemporaryName(entry.name)) continue
+    const stats = await statPath(`${directory}/${entry.name}`)
+    if (!stats?.isFile()) continue
+    yield { location: prefix + entry.name, sizeBytes: stats.size, lastModifiedMs: stats.mtimeMs }
+  }
+  for (const name of folders) yield* listDirectory(`${directory}/${name}`, `${prefix}${name}/`)
+}
+
+async function readDirectory(directory: string): Promise<Dirent[]> {
+  try {
+    return await readdir(directory, { withFileTypes: true })
+  } catch (error) {
+    if (isAbsentCode(errorCode(error))) return []
+    throw new StoreUnavailableError(`list ${directory}: ${errorCode(error) ?? 'failed'}`, { cause: error })
+  }
+}
+
+function readError(error: unknown, location: string): Error {
+  const code = errorCode(error)
+  if (isAbsentCode(code)) return new ObjectNotFoundError(location, { cause: error })
+  return new StoreUnavailableError(`read ${location}: ${code ?? 'failed'}`, { cause: error })
+}
