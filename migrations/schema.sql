@@ -1,0 +1,150 @@
+-- What the migrations add up to. Written by packages/database/src/print-schema.ts; do not edit.
+
+create table catalog_table (
+  id text collate "C" not null,
+  warehouse_id text collate "C" not null,
+  namespace_id text collate "C" not null,
+  name text collate "C" not null,
+  table_uuid text collate "C" not null,
+  location text collate "C" not null,
+  metadata_location text collate "C" not null,
+  version bigint not null,
+  event_number bigint not null,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  constraint catalog_table_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id),
+  constraint catalog_table_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES warehouse(id),
+  constraint catalog_table_pkey PRIMARY KEY (id),
+  constraint catalog_table_namespace_id_name_key UNIQUE (namespace_id, name)
+) with (fillfactor=70);
+CREATE INDEX catalog_table_location ON public.catalog_table USING btree (warehouse_id, location);
+
+create table dropped_table (
+  id text collate "C" not null,
+  warehouse_id text collate "C" not null,
+  namespace_id text collate "C" not null,
+  levels text collate "C" not null,
+  name text collate "C" not null,
+  table_uuid text collate "C" not null,
+  location text collate "C" not null,
+  metadata_location text collate "C" not null,
+  version bigint not null,
+  event_number bigint not null,
+  purge_requested boolean not null,
+  dropped_at_ms bigint not null,
+  constraint dropped_table_pkey PRIMARY KEY (id)
+);
+
+create table idempotency_key (
+  warehouse_id text collate "C" not null,
+  key text collate "C" not null,
+  operation text collate "C" not null,
+  request_hash text collate "C" not null,
+  lease_until_ms bigint not null,
+  expires_at_ms bigint not null,
+  status integer,
+  body text,
+  metadata_location text collate "C",
+  constraint idempotency_key_pkey PRIMARY KEY (warehouse_id, key)
+);
+CREATE INDEX idempotency_key_expiry ON public.idempotency_key USING btree (expires_at_ms);
+
+create table job_output (
+  run_id text collate "C" not null,
+  location text collate "C" not null,
+  constraint job_output_run_id_fkey FOREIGN KEY (run_id) REFERENCES job_run(id) ON DELETE CASCADE,
+  constraint job_output_pkey PRIMARY KEY (run_id, location)
+);
+
+create table job_run (
+  id text collate "C" not null,
+  job_kind text collate "C" not null,
+  table_id text collate "C" not null,
+  worker_id text collate "C" not null,
+  state text collate "C" not null,
+  reason text,
+  outcome text,
+  started_at_ms bigint not null,
+  lease_until_ms bigint not null,
+  deadline_ms bigint not null,
+  finished_at_ms bigint,
+  constraint job_run_state_check CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text, 'nothing-to-do'::text, 'skipped'::text, 'failed'::text, 'abandoned'::text]))),
+  constraint job_run_pkey PRIMARY KEY (id)
+);
+CREATE INDEX job_run_history ON public.job_run USING btree (table_id, started_at_ms);
+CREATE UNIQUE INDEX job_run_running ON public.job_run USING btree (table_id, job_kind) WHERE (state = 'running'::text);
+
+create table landed_commit (
+  table_id text collate "C" not null,
+  snapshot_id bigint not null,
+  request_hash text collate "C" not null,
+  metadata_location text collate "C" not null,
+  landed_at_ms bigint not null,
+  constraint landed_commit_pkey PRIMARY KEY (table_id, snapshot_id)
+);
+CREATE INDEX landed_commit_request ON public.landed_commit USING btree (table_id, request_hash);
+
+create table maintenance_schedule (
+  table_id text collate "C" not null,
+  job_kind text collate "C" not null,
+  due_at_ms bigint,
+  reason text,
+  pending_commits bigint not null,
+  first_pending_at_ms bigint,
+  last_commit_at_ms bigint,
+  last_decision text,
+  decided_at_ms bigint,
+  constraint maintenance_schedule_pkey PRIMARY KEY (table_id, job_kind)
+);
+CREATE INDEX maintenance_schedule_due ON public.maintenance_schedule USING btree (due_at_ms) WHERE (due_at_ms IS NOT NULL);
+
+create table namespace (
+  id text collate "C" not null,
+  warehouse_id text collate "C" not null,
+  parent_id text collate "C",
+  levels text collate "C" not null,
+  name text collate "C" not null,
+  properties text not null,
+  default_location text collate "C" not null,
+  event_number bigint not null,
+  created_at_ms bigint not null,
+  constraint namespace_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES namespace(id),
+  constraint namespace_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES warehouse(id),
+  constraint namespace_pkey PRIMARY KEY (id),
+  constraint namespace_warehouse_id_levels_key UNIQUE (warehouse_id, levels)
+);
+CREATE INDEX namespace_children ON public.namespace USING btree (warehouse_id, parent_id, name);
+
+create table outbox_event (
+  seq bigint generated always as identity not null,
+  event_id text collate "C" not null,
+  warehouse_id text collate "C" not null,
+  table_id text collate "C",
+  table_uuid text collate "C",
+  event_number bigint not null,
+  kind text collate "C" not null,
+  levels text collate "C" not null,
+  name text collate "C",
+  payload text not null,
+  created_at_ms bigint not null,
+  dispatched_at_ms bigint,
+  constraint outbox_event_pkey PRIMARY KEY (seq)
+);
+CREATE INDEX outbox_event_dispatched ON public.outbox_event USING btree (dispatched_at_ms) WHERE (dispatched_at_ms IS NOT NULL);
+CREATE INDEX outbox_event_waiting ON public.outbox_event USING btree (seq) WHERE (dispatched_at_ms IS NULL);
+
+create table schema_migration (
+  version integer not null,
+  name text not null,
+  checksum text not null,
+  constraint schema_migration_pkey PRIMARY KEY (version)
+);
+
+create table warehouse (
+  id text collate "C" not null,
+  name text collate "C" not null,
+  location text collate "C" not null,
+  created_at_ms bigint not null,
+  constraint warehouse_pkey PRIMARY KEY (id),
+  constraint warehouse_name_key UNIQUE (name)
+);

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import type { Database } from '../sql-session.ts'
+import { describeCommits } from './describe-commits.ts'
+import { describeNamespaces } from './describe-namespaces.ts'
+import { describeSessions } from './describe-sessions.ts'
+import { describeTables } from './describe-tables.ts'
+import { describeWork } from './describe-work.ts'
+
+/**
+ * What every database of this house promises, whatever is behind it. `open` gives a migrated database of the suite's
+ * own; the suite closes it.
+ */
+export function describeDatabaseContract(name: string, open: () => Promise<Database>): void {
+  describe(`the database contract: ${name}`, () => {
+    let database: Database | undefined
+    const useDatabase = () => {
+      if (database === undefined) throw new Error('the database is used before it is open')
+      return database
+    }
+
+    beforeAll(async () => {
+      database = await open()
+    })
+
+    afterAll(() => database?.close())
+
+    describeSessions(useDatabase)
+    describeNamespaces(useDatabase)
+    describeTables(useDatabase)
+    describeCommits(useDatabase)
+    describeWork(useDatabase)
+  })
+}

@@ -1,0 +1,87 @@
+/*
+ * Looking tables up. Nothing here locks; the pointer that is read may be stale when it is used, which the swap finds.
+ */
+import { overlapCondition, overlapParameters } from './location-overlap.ts'
+import type { SqlSession } from './sql-session.ts'
+import { areStorableLevels, isStorableName, joinLevels, keysetStart } from './stored-name.ts'
+import { TABLE_COLUMNS, type TableRecord, type TableRow, tableRowOf } from './table-row.ts'
+
+const FIND = `
+select ${TABLE_COLUMNS} from namespace n join catalog_table t on t.namespace_id = n.id
+where n.warehouse_id = $1 and n.levels = $2 and t.name = $3`
+
+/** The table of exactly this name. */
+export async function findTable(
+  session: SqlSession,
+  table: { readonly warehouseId: string; readonly levels: readonly string[]; readonly name: string },
+): Promise<TableRow | undefined> {
+  if (!areStorableLevels(table.levels) || !isStorableName(table.name)) return undefined
+  const [record] = await session.query<TableRecord>(FIND, [
+    table.warehouseId,
+    joinLevels(table.levels),
+    table.name,
+  ])
+  return record && tableRowOf(record)
+}
+
+const FIND_BY_ID = `
+select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id where t.id = $1`
+
+export async function findTableById(session: SqlSession, id: string): Promise<TableRow | undefined> {
+  if (!isStorableName(id)) return undefined
+  const [record] = await session.query<TableRecord>(FIND_BY_ID, [id])
+  return record && tableRowOf(record)
+}
+
+/** The names of a namespace's tables by code point, those behind `after`, at most `limit`. */
+export async function listTables(
+  session: SqlSession,
+  request: {
+    readonly namespaceId: string
+    readonly after?: string | undefined
+    readonly limit?: number | undefined
+  },
+): Promise<string[]> {
+  const rows = await session.query<{ name: string }>(
+    'select name from catalog_table where namespace_id = $1 and name > $2 order by name limit $3',
+    [request.namespaceId, keysetStart(request.after), request.limit ?? null],
+  )
+  return rows.map((row) => row.name)
+}
+
+/** The tables of a warehouse by id, those behind `afterId`, at most `limit`. */
+export async function listWarehouseTables(
+  session: SqlSession,
+  request: {
+    readonly warehouseId: string
+    readonly afterId?: string | undefined
+    readonly limit: number
+  },
+): Promise<TableRow[]> {
+  const records = await session.query<TableRecord>(
+    `select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id
+     where t.warehouse_id = $1 and t.id > $2 order by t.id limit $3`,
+    [request.warehouseId, keysetStart(request.afterId), request.limit],
+  )
+  return records.map(tableRowOf)
+}
+
+const FIND_NEAR = `
+select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id
+where t.warehouse_id = $1 and ${overlapCondition('t.location', 2)}
+order by t.location limit 100`
+
+/**
+ * Live tables whose location equals, contains or lies inside the given one (normalized, no trailing slash); the
+ * first hundred.
+ */
+export async function findTablesNear(
+  session: SqlSession,
+  request: { readonly warehouseId: string; readonly location: string },
+): Promise<TableRow[]> {
+  const records = await session.query<TableRecord>(FIND_NEAR, [
+    request.warehouseId,
+    ...overlapParameters(request.location),
+  ])
+  return records.map(tableRowOf)
+}

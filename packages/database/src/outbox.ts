@@ -1,0 +1,123 @@
+/*
+ * Events. A row is written in the transaction of the change that it tells of (apply-change.ts) and stays until it was
+ * dispatched and pruned. seq orders the rows of one process; event numbers are dense per table and per namespace.
+ */
+import { splitLevels } from './stored-name.ts'
+import type { SqlSession } from './sql-session.ts'
+
+export type EventKind =
+  | 'table-created'
+  | 'table-committed'
+  | 'table-dropped'
+  | 'table-renamed'
+  | 'table-registered'
+  | 'namespace-created'
+  | 'namespace-dropped'
+  | 'namespace-updated'
+
+export interface EventInput {
+  readonly kind: EventKind
+  /** JSON text; kept byte for byte. */
+  readonly payload: string
+}
+
+export interface OutboxEvent {
+  readonly seq: bigint
+  /** `<id of the table or namespace>-<event number>`: the same event always has the same id. */
+  readonly eventId: string
+  readonly warehouseId: string
+  /** Absent for events of namespaces, like `tableUuid` and `name`. */
+  readonly tableId: string | undefined
+  readonly tableUuid: string | undefined
+  readonly eventNumber: bigint
+  readonly kind: EventKind
+  /** The names at the time of the event; after a rename, the new ones. */
+  readonly levels: readonly string[]
+  readonly name: string | undefined
+  readonly payload: string
+  readonly createdAtMs: number
+  readonly dispatchedAtMs: number | undefined
+}
+
+interface OutboxRow {
+  readonly seq: bigint
+  readonly event_id: string
+  readonly warehouse_id: string
+  readonly table_id: string | null
+  readonly table_uuid: string | null
+  readonly event_number: bigint
+  readonly kind: EventKind
+  readonly levels: string
+  readonly name: string | null
+  readonly payload: string
+  readonly created_at_ms: bigint
+  readonly dispatched_at_ms: bigint | null
+}
+
+/** Up to `limit` events that were not dispatched, oldest first. They stay until they are marked. */
+export async function takeUndispatchedEvents(
+  session: SqlSession,
+  { limit }: { readonly limit: number },
+): Promise<OutboxEvent[]> {
+  const rows = await session.query<OutboxRow>(
+    'select * from outbox_event where dispatched_at_ms is null order by seq limit $1',
+    [limit],
+  )
+  return rows.map(eventOf)
+}
+
+/** Marks events as handed on; marking twice keeps the first time. */
+export async function markEventsDispatched(
+  session: SqlSession,
+  seqs: readonly bigint[],
+  nowMs: number,
+): Promise<void> {
+  await session.query(
+    'update outbox_event set dispatched_at_ms = $2 where seq = any($1::bigint[]) and dispatched_at_ms is null',
+    [seqs, nowMs],
+  )
+}
+
+/** Deletes up to `limit` events that were dispatched before the given time; answers how many. */
+export async function pruneOutbox(
+  session: SqlSession,
+  { dispatchedBeforeMs, limit }: { readonly dispatchedBeforeMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await session.query(
+    `delete from outbox_event where seq in (
+       select seq from outbox_event where dispatched_at_ms < $1 order by dispatched_at_ms limit $2
+     ) returning 1`,
+    [dispatchedBeforeMs, limit],
+  )
+  return rows.length
+}
+
+/** How many events wait, and since when the oldest does. */
+export async function outboxDepth(
+  session: SqlSession,
+): Promise<{ readonly waitingCount: number; readonly oldestCreatedAtMs: number | undefined }> {
+  const [row] = await session.query<{ waiting: bigint; oldest: bigint | null }>(
+    'select count(*) as waiting, min(created_at_ms) as oldest from outbox_event where dispatched_at_ms is null',
+  )
+  return {
+    waitingCount: Number(row?.waiting ?? 0n),
+    oldestCreatedAtMs: row?.oldest == null ? undefined : Number(row.oldest),
+  }
+}
+
+function eventOf(row: OutboxRow): OutboxEvent {
+  return {
+    seq: row.seq,
+    eventId: row.event_id,
+    warehouseId: row.warehouse_id,
+    tableId: row.table_id ?? undefined,
+    tableUuid: row.table_uuid ?? undefined,
+    eventNumber: row.event_number,
+    kind: row.kind,
+    levels: splitLevels(row.levels),
+    name: row.name ?? undefined,
+    payload: row.payload,
+    createdAtMs: Number(row.created_at_ms),
+    dispatchedAtMs: row.dispatched_at_ms === null ? undefined : Number(row.dispatched_at_ms),
+  }
+}

@@ -1,0 +1,24 @@
+import type { QueuePool } from './queue-pool.ts'
+
+/**
+ * Runs one SQL statement at a time. int8 comes back as bigint, text and JSON as strings. Parameters: string, number,
+ * bigint, boolean, null, and arrays of these.
+ * Errors: StatementError (the database refused; nothing of the statement applies), DatabaseUnavailableError (the
+ * outcome is unknown).
+ */
+export interface SqlSession {
+  query<Row = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<Row[]>
+  /** Several statements without parameters, as in a migration file. */
+  runScript(text: string): Promise<void>
+}
+
+/**
+ * A database of this house. `transaction` commits when `run` resolves and rolls back when it rejects; inside it, use
+ * only the session that it was given: the database itself waits for the transaction to end.
+ */
+export interface Database extends SqlSession {
+  transaction<T>(run: (session: SqlSession) => Promise<T>): Promise<T>
+  /** The same database for the job queue, shaped like a pool of node-postgres. */
+  queuePool(): QueuePool
+  close(): Promise<void>
+}

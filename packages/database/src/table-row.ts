@@ -1,0 +1,46 @@
+import { splitLevels } from './stored-name.ts'
+
+/** The pointer of a live table to its newest metadata file. */
+export interface TableRow {
+  readonly id: string
+  readonly warehouseId: string
+  readonly namespaceId: string
+  readonly levels: readonly string[]
+  readonly name: string
+  readonly tableUuid: string
+  /** Normalized, without a trailing slash. */
+  readonly location: string
+  readonly metadataLocation: string
+  /** How many metadata files the table has had here before this one. */
+  readonly version: bigint
+}
+
+export interface TableRecord {
+  readonly id: string
+  readonly warehouse_id: string
+  readonly namespace_id: string
+  readonly levels: string
+  readonly name: string
+  readonly table_uuid: string
+  readonly location: string
+  readonly metadata_location: string
+  readonly version: bigint
+}
+
+/** The columns of a TableRecord, with `t` for the table and `n` for its namespace. */
+export const TABLE_COLUMNS =
+  't.id, t.warehouse_id, t.namespace_id, n.levels, t.name, t.table_uuid, t.location, t.metadata_location, t.version'
+
+export function tableRowOf(record: TableRecord): TableRow {
+  return {
+    id: record.id,
+    warehouseId: record.warehouse_id,
+    namespaceId: record.namespace_id,
+    levels: splitLevels(record.levels),
+    name: record.name,
+    tableUuid: record.table_uuid,
+    location: record.location,
+    metadataLocation: record.metadata_location,
+    version: record.version,
+  }
+}

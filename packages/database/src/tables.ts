@@ -1,0 +1,248 @@
+/*
+ * Making, re-pointing, renaming, dropping and restoring tables: each one statement with its event and its idempotency
+ * outcome. Locations of live tables in a warehouse never nest: what would overlap is refused with LocationTakenError.
+ * Other errors: IdempotencyKeyLostError; StatementError and DatabaseUnavailableError of the session.
+ */
+import {
+  applyChange,
+  applyUnlessViolated,
+  changeStatement,
+  FIRST_CHANGE_PARAMETER,
+  NOW_PARAMETER,
+} from './apply-change.ts'
+import { LocationTakenError } from './database-errors.ts'
+import type { IdempotencyTicket } from './idempotency.ts'
+import { invariant } from './invariant.ts'
+import { type LandedCommit, landedExpressions, landedParameters } from './landed-commits.ts'
+import { overlapCondition, overlapParameters } from './location-overlap.ts'
+import type { EventInput } from './outbox.ts'
+import type { SqlSession } from './sql-session.ts'
+import { isStorableName } from './stored-name.ts'
+
+interface TableChange {
+  readonly nowMs: number
+  readonly event: EventInput
+  readonly idempotency?: IdempotencyTicket | undefined
+}
+
+export interface NewTable extends TableChange {
+  readonly id: string
+  readonly warehouseId: string
+  readonly namespaceId: string
+  readonly name: string
+  readonly tableUuid: string
+  /** Normalized, without a trailing slash. */
+  readonly location: string
+  readonly metadataLocation: string
+  readonly landed?: LandedCommit | undefined
+}
+
+// $9 id, $10 warehouse, $11 namespace, $12 name, $13 uuid, $14 location, $15 metadata location, $16 version,
+// $17-$19 landed, $20-$22 overlap
+const CREATE = changeStatement(
+  `home as (
+  select id, levels from namespace where id = $11::text and warehouse_id = $10::text for key share
+), overlap as (
+  select 1 from catalog_table where warehouse_id = $10::text
+    and ${overlapCondition('location', FIRST_CHANGE_PARAMETER + 11)} limit 1
+), made as (
+  insert into catalog_table (id, warehouse_id, namespace_id, name, table_uuid, location, metadata_location, version,
+    event_number, created_at_ms, updated_at_ms)
+  select $9::text, $10::text, home.id, $12::text, $13::text, $14::text, $15::text, $16::bigint,
+    coalesce((select event_number from dropped_table where id = $9::text), 0) + 1, ${NOW_PARAMETER}, ${NOW_PARAMETER}
+  from home, guard where guard.ok and not exists (select from overlap)
+  on conflict (namespace_id, name) do nothing
+  returning id, warehouse_id, table_uuid, event_number, name
+), changed as (
+  select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number,
+    home.levels, made.name
+  from made, home
+), undropped as (
+  delete from dropped_table where id = $9::text and exists (select from changed)
+), ${landedExpressions({
+    tableId: '$9::text',
+    metadataLocation: '$15::text',
+    nowMs: NOW_PARAMETER,
+    parameter: FIRST_CHANGE_PARAMETER + 8,
+  })}`,
+  `exists (select from home) as home, exists (select from overlap) as overlap,
+  exists (select from catalog_table where namespace_id = $11::text and name = $12::text) as taken`,
+)
+
+/** The name must be storable (`isStorableName`). */
+export function createTable(
+  session: SqlSession,
+  table: NewTable,
+): Promise<'created' | 'exists' | 'namespace-missing'> {
+  return insertTable(session, table, 0n)
+}
+
+/**
+ * Brings a table back under its old id, after an undo or a lost database; its events go on behind those it had when
+ * it was dropped.
+ */
+export async function restoreTable(
+  session: SqlSession,
+  table: NewTable & { readonly version: bigint },
+): Promise<'restored' | 'exists' | 'namespace-missing'> {
+  const outcome = await insertTable(session, table, table.version)
+  return outcome === 'created' ? 'restored' : outcome
+}
+
+async function insertTable(
+  session: SqlSession,
+  table: NewTable,
+  version: bigint,
+): Promise<'created' | 'exists' | 'namespace-missing'> {
+  invariant(isStorableName(table.name), 'a table name is storable')
+  const row = await applyUnlessViolated<{ home: boolean; overlap: boolean; taken: boolean }>(
+    session,
+    CREATE,
+    {
+      ...table,
+      params: [
+        table.id,
+        table.warehouseId,
+        table.namespaceId,
+        table.name,
+        table.tableUuid,
+        table.location,
+        table.metadataLocation,
+        version,
+        ...landedParameters(table.landed),
+        ...overlapParameters(table.location),
+      ],
+    },
+  )
+  if (row.violated !== undefined) return row.violated === 'reference' ? 'namespace-missing' : 'exists'
+  if (row.changed) return 'created'
+  if (!row.home) return 'namespace-missing'
+  if (row.overlap && !row.taken) throw new LocationTakenError(table.location)
+  return 'exists'
+}
+
+export interface TableOverwrite extends TableChange {
+  readonly tableId: string
+  readonly tableUuid: string
+  readonly location: string
+  readonly metadataLocation: string
+}
+
+// $9 table, $10 uuid, $11 location, $12 metadata location, $13-$15 overlap
+const OVERWRITE = changeStatement(
+  `overlap as (
+  select 1 from catalog_table o join catalog_table t on t.id = $9::text
+  where o.warehouse_id = t.warehouse_id and o.id <> t.id
+    and ${overlapCondition('o.location', FIRST_CHANGE_PARAMETER + 4)} limit 1
+), made as (
+  update catalog_table t set table_uuid = $10::text, location = $11::text, metadata_location = $12::text,
+    version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = ${NOW_PARAMETER}
+  where t.id = $9::text and (select ok from guard) and not exists (select from overlap)
+  returning t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
+), changed as (
+  select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, n.levels,
+    made.name
+  from made join namespace n on n.id = made.namespace_id
+), forgotten as (
+  delete from landed_commit where table_id = $9::text and exists (select from changed)
+)`,
+  'exists (select from overlap) as overlap',
+)
+
+/** Points a table's name at another metadata file, whatever it points at now; its landed commits are forgotten. */
+export async function overwriteTable(
+  session: SqlSession,
+  overwrite: TableOverwrite,
+): Promise<'overwritten' | 'missing'> {
+  const row = await applyChange<{ overlap: boolean }>(session, OVERWRITE, {
+    ...overwrite,
+    params: [
+      overwrite.tableId,
+      overwrite.tableUuid,
+      overwrite.location,
+      overwrite.metadataLocation,
+      ...overlapParameters(overwrite.location),
+    ],
+  })
+  if (row.changed) return 'overwritten'
+  if (row.overlap) throw new LocationTakenError(overwrite.location)
+  return 'missing'
+}
+
+export interface TableDrop extends TableChange {
+  readonly tableId: string
+  readonly purgeRequested: boolean
+}
+
+// $9 table, $10 purge requested
+const DROP = changeStatement(
+  `made as (
+  delete from catalog_table t where t.id = $9::text and (select ok from guard) returning t.*
+), changed as (
+  select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid,
+    made.event_number + 1 as event_number, n.levels, made.name
+  from made join namespace n on n.id = made.namespace_id
+), kept as (
+  insert into dropped_table (id, warehouse_id, namespace_id, levels, name, table_uuid, location, metadata_location,
+    version, event_number, purge_requested, dropped_at_ms)
+  select made.id, made.warehouse_id, made.namespace_id, changed.levels, made.name, made.table_uuid, made.location,
+    made.metadata_location, made.version, changed.event_number, $10::boolean, ${NOW_PARAMETER}
+  from made join changed on changed.subject_id = made.id
+), forgotten as (
+  delete from landed_commit where table_id = $9::text and exists (select from changed)
+), unscheduled as (
+  delete from maintenance_schedule where table_id = $9::text and exists (select from changed)
+)`,
+  'true as found',
+)
+
+/** Removes the name; no object is touched. The last state stays in dropped_table. */
+export async function dropTable(
+  session: SqlSession,
+  drop: TableDrop,
+): Promise<'dropped' | 'missing'> {
+  const row = await applyChange(session, DROP, {
+    ...drop,
+    params: [drop.tableId, drop.purgeRequested],
+  })
+  return row.changed ? 'dropped' : 'missing'
+}
+
+export interface TableRename extends TableChange {
+  readonly tableId: string
+  readonly toNamespaceId: string
+  readonly toName: string
+}
+
+// $9 table, $10 new namespace, $11 new name
+const RENAME = changeStatement(
+  `home as (
+  select n.id, n.levels, n.warehouse_id from namespace n where n.id = $10::text for key share
+), made as (
+  update catalog_table t set namespace_id = home.id, name = $11::text, event_number = t.event_number + 1,
+    updated_at_ms = ${NOW_PARAMETER}
+  from home
+  where t.id = $9::text and home.warehouse_id = t.warehouse_id and (select ok from guard)
+    and not exists (select from catalog_table o where o.namespace_id = $10::text and o.name = $11::text)
+  returning t.id, t.warehouse_id, t.table_uuid, t.event_number, t.name, home.levels
+), changed as (
+  select id as subject_id, warehouse_id, id as table_id, table_uuid, event_number, levels, name from made
+)`,
+  `exists (select from catalog_table where id = $9::text) as found, exists (select from home) as home`,
+)
+
+/** Keeps id, UUID and location. `exists` also when the table already has this name. */
+export async function renameTable(
+  session: SqlSession,
+  rename: TableRename,
+): Promise<'renamed' | 'missing' | 'exists' | 'namespace-missing'> {
+  invariant(isStorableName(rename.toName), 'a table name is storable')
+  const row = await applyUnlessViolated<{ found: boolean; home: boolean }>(session, RENAME, {
+    ...rename,
+    params: [rename.tableId, rename.toNamespaceId, rename.toName],
+  })
+  if (row.violated !== undefined) return row.violated === 'reference' ? 'namespace-missing' : 'exists'
+  if (row.changed) return 'renamed'
+  if (!row.found) return 'missing'
+  return row.home ? 'exists' : 'namespace-missing'
+}
