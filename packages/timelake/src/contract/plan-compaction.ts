@@ -1,0 +1,174 @@
+import type { ResolvedEntry } from '@timelake/iceberg/manifest/data-file'
+import type { PartitionValue } from '@timelake/iceberg/spec/partition-spec'
+import { MAIN_BRANCH } from '@timelake/iceberg/spec/snapshot'
+import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import { compactionObstacle, currentSchema } from './compaction-obstacle.ts'
+import { mergeOrderOf, type MergeOrder } from './merge-order.ts'
+import { packSmallFiles, type PackedPartition } from './pack-small-files.ts'
+import { readCompactionSettings, type CompactionSettings } from './table-settings.ts'
+
+/** A live data file with the partition spec of the manifest that lists it. */
+export interface LiveDataFile {
+  readonly specId: number
+  readonly entry: ResolvedEntry
+}
+
+/** Everything the planner looks at: one snapshot, its files, the settings in the properties, and the time. */
+export interface CompactionInput {
+  readonly metadata: TableMetadata
+  /** The live data files of the current snapshot of `main`, in any order. */
+  readonly files: readonly LiveDataFile[]
+  /** Delete files and deletion vectors of that snapshot. */
+  readonly deleteFileCount: number
+  /** Locations below which a file of this table may lie. */
+  readonly allowedPrefixes: readonly string[]
+  readonly nowMs: number
+}
+
+/** Files of one partition that become one file. Every input has the same spec and partition tuple as the output. */
+export interface CompactionGroup {
+  readonly specId: number
+  readonly partition: readonly PartitionValue[]
+  /** In merge order: what the engine keeps when the table has no sort order. */
+  readonly inputs: readonly LiveDataFile[]
+  readonly inputSizeBytes: bigint
+  readonly inputRowCount: bigint
+  /** 0 when no input has a row: such inputs are only removed. */
+  readonly estimatedOutputCount: 0 | 1
+  readonly reason: string
+}
+
+/** The numbers that a decision rests on; shown to the user as they are. */
+export interface CompactionNumbers {
+  readonly liveFileCount: number
+  readonly smallFileCount: number
+  readonly partitionCount: number
+  readonly largestSmallFileCount: number
+  readonly settings?: CompactionSettings
+}
+
+/** What to do with a table, and why. `skipped` means that it must not be touched; nothing else is an error. */
+export type CompactionPlan =
+  | {
+      readonly outcome: 'compact'
+      readonly snapshotId: bigint
+      readonly order: MergeOrder
+      readonly groups: readonly CompactionGroup[]
+      /** Groups left for the next run because of the bound on one run. */
+      readonly remainingGroupCount: number
+      readonly numbers: CompactionNumbers
+      readonly reason: string
+    }
+  | {
+      readonly outcome: 'nothing-to-do'
+      readonly reason: string
+      readonly numbers: CompactionNumbers
+      /** When a partition becomes cold enough for a merge, if no commit comes before. */
+      readonly nextTriggerMs?: number
+    }
+  | { readonly outcome: 'skipped'; readonly reason: string; readonly numbers: CompactionNumbers }
+
+/**
+ * The merges that a table needs now, or the reason why it needs none. Deterministic: the same input gives the same plan
+ * whatever the order of `files`. A fixed point: when every group has been replaced by one file no larger than the sum
+ * of its inputs, planning again finds nothing, except for groups closed by the bound on input files, whose outputs may
+ * be merged once more (each round divides their number by that bound).
+ */
+export function planCompaction(input: CompactionInput): CompactionPlan {
+  const { metadata, files } = input
+  const snapshotId = metadata.refs[MAIN_BRANCH]?.snapshotId ?? metadata.currentSnapshotId
+  const settings = tryReadSettings(metadata.properties)
+  if (typeof settings === 'string') return skipped(settings, plainNumbers(files.length))
+  const obstacle = compactionObstacle(input, settings)
+  if (obstacle !== undefined) return skipped(obstacle, plainNumbers(files.length))
+  if (snapshotId === undefined) {
+    return {
+      outcome: 'nothing-to-do',
+      reason: 'the table has no snapshot',
+      numbers: plainNumbers(0),
+    }
+  }
+  const order = mergeOrderOf(currentSchema(metadata), currentSortOrder(metadata))
+  const partitions = packSmallFiles({ ...input, settings, order, schema: currentSchema(metadata) })
+  const numbers = countFiles(files.length, partitions, settings)
+  const groups = partitions.flatMap(({ groups }) => groups)
+  if (groups.length === 0) return nothingToDo(partitions, numbers, settings)
+  const taken = groups.slice(0, settings.groupCountMax)
+  return {
+    outcome: 'compact',
+    snapshotId,
+    order,
+    groups: taken,
+    remainingGroupCount: groups.length - taken.length,
+    numbers,
+    reason: compactReason(taken, groups.length),
+  }
+}
+
+function tryReadSettings(
+  properties: Readonly<Record<string, string>>,
+): CompactionSettings | string {
+  try {
+    return readCompactionSettings(properties)
+  } catch (cause) {
+    if (cause instanceof Error && cause.name === 'InvalidInputError') {
+      return `a table property is wrong: ${cause.message}`
+    }
+    throw cause
+  }
+}
+
+function currentSortOrder(metadata: TableMetadata) {
+  const found = metadata.sortOrders.find(({ orderId }) => orderId === metadata.defaultSortOrderId)
+  return found ?? { orderId: 0, fields: [] }
+}
+
+function skipped(reason: string, numbers: CompactionNumbers): CompactionPlan {
+  return { outcome: 'skipped', reason, numbers }
+}
+
+function plainNumbers(liveFileCount: number): CompactionNumbers {
+  return { liveFileCount, smallFileCount: 0, partitionCount: 0, largestSmallFileCount: 0 }
+}
+
+function countFiles(
+  liveFileCount: number,
+  partitions: readonly PackedPartition[],
+  settings: CompactionSettings,
+): CompactionNumbers {
+  const counts = partitions.map(({ smallFileCount }) => smallFileCount)
+  return {
+    liveFileCount,
+    smallFileCount: counts.reduce((sum, count) => sum + count, 0),
+    partitionCount: partitions.length,
+    largestSmallFileCount: counts.reduce((most, count) => Math.max(most, count), 0),
+    settings,
+  }
+}
+
+function nothingToDo(
+  partitions: readonly PackedPartition[],
+  numbers: CompactionNumbers,
+  settings: CompactionSettings,
+): CompactionPlan {
+  const colds = partitions.flatMap(({ coldAtMs }) => (coldAtMs === undefined ? [] : [coldAtMs]))
+  const nextTriggerMs = colds.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY)
+  const { liveFileCount, largestSmallFileCount } = numbers
+  const most = partitions.reduce((best, { largestTierFileCount: n }) => Math.max(best, n), 0)
+  const reason =
+    numbers.smallFileCount === 0
+      ? `none of ${liveFileCount} live files is below ${settings.smallFileSizeBytes} bytes`
+      : `no partition holds ${settings.minInputFileCount} small files of similar size: ` +
+        `the most is ${most} of ${largestSmallFileCount} small files (below ${settings.smallFileSizeBytes} bytes)` +
+        ` in one partition; two are merged once a partition has had no commit for ${settings.coldAfterMs} ms`
+  const next = Number.isFinite(nextTriggerMs) ? { nextTriggerMs } : {}
+  return { outcome: 'nothing-to-do', reason, numbers, ...next }
+}
+
+function compactReason(groups: readonly CompactionGroup[], groupCount: number): string {
+  const inputs = groups.reduce((sum, group) => sum + group.inputs.length, 0)
+  const outputs = groups.reduce((sum, group) => sum + group.estimatedOutputCount, 0)
+  const rest =
+    groupCount > groups.length ? `; ${groupCount - groups.length} groups follow later` : ''
+  return `${inputs} small files become ${outputs} in ${groups.length} groups${rest}`
+}

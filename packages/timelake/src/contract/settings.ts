@@ -1,0 +1,347 @@
+import { FAULT_POINTS, type FaultPoint } from './fault-points.ts'
+import { parseBytes, parseCount, parseDurationMs, type Bounds } from './quantity.ts'
+
+/** What a setting's text must look like; `README.md` explains each kind once. */
+export type SettingKind = 'text' | 'count' | 'bytes' | 'duration' | 'switch' | 'list' | 'choice'
+
+/** One process setting. `read` turns the text of the variable into a value or throws a sentence fragment. */
+export interface SettingDefinition<Value> {
+  readonly variable: string
+  readonly kind: SettingKind
+  /** As it would be written in the variable; undefined when the setting has no default. */
+  readonly defaultText: string | undefined
+  readonly bounds?: Bounds
+  readonly doc: string
+  readonly isSecret: boolean
+  readonly read: (text: string) => Value
+}
+
+/** A setting whose text is wrong, or a variable that does not exist. The message is a whole sentence. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+  readonly variable: string
+  constructor(variable: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.variable = variable
+  }
+}
+
+interface Description<Text extends string | undefined> {
+  readonly variable: string
+  readonly default: Text
+  readonly doc: string
+}
+
+type Bounded<Text extends string | undefined> = Description<Text> & Bounds
+
+type Read<Value, Text> = SettingDefinition<Text extends string ? Value : Value | undefined>
+
+function define<Value, Text extends string | undefined>(
+  kind: SettingKind,
+  description: Description<Text> & Partial<Bounds> & { readonly isSecret?: boolean },
+  read: (text: string) => Value,
+): Read<Value, Text> {
+  const { variable, doc, min, max } = description
+  const bounds = min === undefined || max === undefined ? {} : { bounds: { min, max } }
+  const isSecret = description.isSecret ?? false
+  return { variable, kind, defaultText: description.default, ...bounds, doc, isSecret, read }
+}
+
+const text = <T extends string | undefined>(d: Description<T> & { isSecret?: boolean }) =>
+  define('text', d, readText)
+const count = <T extends string | undefined>(d: Bounded<T>) =>
+  define('count', d, (value) => parseCount(value, d))
+const bytes = <T extends string | undefined>(d: Bounded<T>) =>
+  define('bytes', d, (value) => parseBytes(value, d))
+const duration = <T extends string | undefined>(d: Bounded<T>) =>
+  define('duration', d, (value) => parseDurationMs(value, d))
+const toggle = <T extends string | undefined>(d: Description<T>) => define('switch', d, readSwitch)
+const list = <T extends string | undefined>(d: Description<T>) => define('list', d, readList)
+const choice = <Value extends string, T extends Value | undefined>(
+  values: readonly Value[],
+  d: Description<T>,
+) => define('choice', d, (value) => readChoice(value, values))
+
+const SECOND_MS = 1_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+const KIB = 1_024
+const MIB = 1_048_576
+const GIB = 1_073_741_824
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/**
+ * Every setting that a Timelake process reads from its environment, in the order of the README's table.
+ * Table settings (per table, stored as table properties) are declared elsewhere.
+ */
+export const SETTINGS = {
+  host: text({
+    variable: 'TIMELAKE_HOST',
+    default: '127.0.0.1',
+    doc: 'Address to listen on. Anything but a loopback address makes the catalog reachable from other machines: set a token too.',
+  }),
+  port: count({
+    variable: 'TIMELAKE_PORT',
+    default: '8181',
+    min: 0,
+    max: 65_535,
+    doc: 'Port to listen on; 0 picks a free one.',
+  }),
+  dataDirectory: text({
+    variable: 'TIMELAKE_DATA_DIR',
+    default: './data',
+    doc: 'Directory of the database, the warehouse and the working files of jobs. One process at a time may use it.',
+  }),
+  token: text({
+    variable: 'TIMELAKE_TOKEN',
+    default: undefined,
+    isSecret: true,
+    doc: 'Bearer token that every request must carry. Unset: no authentication. The commands of the CLI send it too.',
+  }),
+  uri: text({
+    variable: 'TIMELAKE_URI',
+    default: 'http://127.0.0.1:8181',
+    doc: 'Where `timelake info` and `timelake maintain` find the running server.',
+  }),
+  logLevel: choice(LOG_LEVELS, {
+    variable: 'TIMELAKE_LOG_LEVEL',
+    default: 'info',
+    doc: 'Least important log line that is written: fatal, error, warn, info, debug, trace or silent.',
+  }),
+  allowedHosts: list({
+    variable: 'TIMELAKE_ALLOWED_HOSTS',
+    default: '',
+    doc: 'Further values of the Host header to answer, beside loopback names and TIMELAKE_HOST.',
+  }),
+  allowedOrigins: list({
+    variable: 'TIMELAKE_ALLOWED_ORIGINS',
+    default: '',
+    doc: 'Values of the Origin header (web pages) to answer. Requests without Origin are always answered.',
+  }),
+  extraAllowedLocations: list({
+    variable: 'TIMELAKE_EXTRA_ALLOWED_LOCATIONS',
+    default: '',
+    doc: 'Location prefixes outside the warehouse where tables may lie, for example `file:///mnt/old-lake`.',
+  }),
+  bodyBytesMax: bytes({
+    variable: 'TIMELAKE_BODY_BYTES_MAX',
+    default: '32MiB',
+    min: 64 * KIB,
+    max: GIB,
+    doc: 'Largest request body.',
+  }),
+  pageSizeMax: count({
+    variable: 'TIMELAKE_PAGE_SIZE_MAX',
+    default: '1000',
+    min: 1,
+    max: 100_000,
+    doc: 'Most entries in one page of a listing; a client may ask for fewer.',
+  }),
+  metadataBytesMax: bytes({
+    variable: 'TIMELAKE_METADATA_BYTES_MAX',
+    default: '256MiB',
+    min: MIB,
+    max: 2 * GIB,
+    doc: 'Largest table metadata file that is read or written, uncompressed.',
+  }),
+  metadataCacheBytesMax: bytes({
+    variable: 'TIMELAKE_METADATA_CACHE_BYTES_MAX',
+    default: '128MiB',
+    min: 0,
+    max: 64 * GIB,
+    doc: 'Memory for decoded and encoded table metadata.',
+  }),
+  commitQueueDepthMax: count({
+    variable: 'TIMELAKE_COMMIT_QUEUE_DEPTH_MAX',
+    default: '1000',
+    min: 1,
+    max: 100_000,
+    doc: 'Commits that may wait for one table; further ones are answered 503.',
+  }),
+  commitAttemptsMax: count({
+    variable: 'TIMELAKE_COMMIT_ATTEMPTS_MAX',
+    default: '10',
+    min: 1,
+    max: 1_000,
+    doc: 'How often one commit is applied again after somebody else moved the table.',
+  }),
+  idempotencyLifetimeMs: duration({
+    variable: 'TIMELAKE_IDEMPOTENCY_LIFETIME',
+    default: '24h',
+    min: 60 * SECOND_MS,
+    max: 30 * DAY_MS,
+    doc: 'How long the outcome of a request with an Idempotency-Key is remembered.',
+  }),
+  idempotencyLeaseMs: duration({
+    variable: 'TIMELAKE_IDEMPOTENCY_LEASE',
+    default: '60s',
+    min: SECOND_MS,
+    max: HOUR_MS,
+    doc: 'How long a running request holds its key; after that a repeat takes over.',
+  }),
+  drainTimeoutMs: duration({
+    variable: 'TIMELAKE_DRAIN_TIMEOUT',
+    default: '20s',
+    min: 0,
+    max: HOUR_MS,
+    doc: 'How long a stopping process waits for requests and jobs that have begun.',
+  }),
+  isMaintenanceEnabled: toggle({
+    variable: 'TIMELAKE_MAINTENANCE',
+    default: 'on',
+    doc: 'Whether this process runs maintenance jobs. `off` leaves tables as clients wrote them.',
+  }),
+  compactionQuietMs: duration({
+    variable: 'TIMELAKE_COMPACTION_QUIET',
+    default: '3s',
+    min: 0,
+    max: DAY_MS,
+    doc: 'A table is looked at once its commits have paused this long.',
+  }),
+  compactionFileCount: count({
+    variable: 'TIMELAKE_COMPACTION_FILE_COUNT',
+    default: '100',
+    min: 2,
+    max: 1_000_000,
+    doc: 'A table is looked at without waiting for a pause after this many commits.',
+  }),
+  jobConcurrency: count({
+    variable: 'TIMELAKE_JOB_CONCURRENCY',
+    default: '1',
+    min: 1,
+    max: 64,
+    doc: 'Maintenance jobs that run at the same time, each with its own child process.',
+  }),
+  jobMemoryBytesMax: bytes({
+    variable: 'TIMELAKE_JOB_MEMORY_BYTES_MAX',
+    default: '512MiB',
+    min: 64 * MIB,
+    max: 1_024 * GIB,
+    doc: 'Memory that one merging child process may use before it spills to disk.',
+  }),
+  jobDeadlineMs: duration({
+    variable: 'TIMELAKE_JOB_DEADLINE',
+    default: '30m',
+    min: SECOND_MS,
+    max: DAY_MS,
+    doc: 'A job that runs longer is stopped and counted as failed.',
+  }),
+  faultPoint: choice<FaultPoint, undefined>(FAULT_POINTS, {
+    variable: 'TIMELAKE_FAULT_POINT',
+    default: undefined,
+    doc: 'For crash tests only: the process kills itself at this step.',
+  }),
+  faultHit: count({
+    variable: 'TIMELAKE_FAULT_HIT',
+    default: '1',
+    min: 1,
+    max: 1_000_000,
+    doc: 'For crash tests only: which time the step is reached counts.',
+  }),
+  faultProofFile: text({
+    variable: 'TIMELAKE_FAULT_PROOF',
+    default: undefined,
+    doc: 'For crash tests only: file that gets one line with the step before the process dies.',
+  }),
+} as const
+
+export type SettingKey = keyof typeof SETTINGS
+
+type ValueOf<D> = D extends SettingDefinition<infer Value> ? Value : never
+
+/** The settings of one process, by the keys of SETTINGS; `…Ms` in milliseconds, `…BytesMax` in bytes. */
+export type Settings = { readonly [Key in SettingKey]: ValueOf<(typeof SETTINGS)[Key]> }
+
+const PREFIX = 'TIMELAKE_'
+
+/**
+ * The settings in an environment, defaults filled in. Pure: the caller passes the environment.
+ * Throws SettingsError for the first variable, in name order, that starts with TIMELAKE_ and is unknown, empty or malformed; the
+ * message names the variable, what was expected and what was found (never the text of a secret).
+ */
+export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  refuseUnknownVariables(env)
+  const entries = Object.entries(SETTINGS).map(([key, definition]) => [
+    key,
+    readSetting(definition, env[definition.variable]),
+  ])
+  // `as`: the keys and value types are those of SETTINGS by construction.
+  return Object.fromEntries(entries) as Settings
+}
+
+function refuseUnknownVariables(env: Readonly<Record<string, string | undefined>>): void {
+  const known = Object.values(SETTINGS).map(({ variable }) => variable)
+  const unknown = Object.keys(env).filter(
+    (name) => name.startsWith(PREFIX) && !known.includes(name),
+  )
+  const [first] = unknown.sort()
+  if (first === undefined) return
+  const near = nearestName(first, known)
+  const hint = near === undefined ? 'see the table in README.md' : `did you mean ${near}?`
+  throw new SettingsError(first, `${first} is not a setting of Timelake: ${hint}`)
+}
+
+function readSetting(definition: SettingDefinition<unknown>, found: string | undefined): unknown {
+  const written = found ?? definition.defaultText
+  if (written === undefined) return undefined
+  try {
+    if (found === '') throw new Error('a value, or no variable at all')
+    return definition.read(written)
+  } catch (cause) {
+    const shown = definition.isSecret ? 'another text' : JSON.stringify(written)
+    const expected = (cause as Error).message
+    const sentence = `${definition.variable} is wrong: expected ${expected}, found ${shown}`
+    throw new SettingsError(definition.variable, sentence, { cause })
+  }
+}
+
+function readText(value: string): string {
+  const isPlain = /^[\x21-\x7e\u00a0-\uffff]([^\0-\x1f\x7f]*[^\s\0-\x1f\x7f])?$/u.test(value)
+  if (!isPlain) throw new Error('text without control characters or outer spaces')
+  return value
+}
+
+function readSwitch(value: string): boolean {
+  if (value === 'on' || value === 'true') return true
+  if (value === 'off' || value === 'false') return false
+  throw new Error('on or off')
+}
+
+function readList(value: string): readonly string[] {
+  const items = value.split(',').map((item) => item.trim())
+  if (value === '') return []
+  if (items.some((item) => item === '')) throw new Error('items separated by single commas')
+  return items
+}
+
+function readChoice<Value extends string>(value: string, values: readonly Value[]): Value {
+  const match = values.find((candidate) => candidate === value)
+  if (match === undefined) throw new Error(`one of ${values.join(', ')}`)
+  return match
+}
+
+/** The candidate that differs from the name in at most three letters and in the fewest; undefined when all differ more. */
+function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .filter(({ distance }) => distance <= NEAR_DISTANCE_MAX)
+    .sort((left, right) => left.distance - right.distance)
+  return ranked[0]?.candidate
+}
+
+const NEAR_DISTANCE_MAX = 3
+
+function editDistance(left: string, right: string): number {
+  let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (const [row, letter] of [...left].entries()) {
+    const current = [row + 1]
+    for (const [column, other] of [...right].entries()) {
+      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1)
+      current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous[right.length] ?? 0
+}

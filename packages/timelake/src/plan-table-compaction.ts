@@ -1,0 +1,70 @@
+import { readLiveFiles, type LiveFiles, type ReadFile } from '@timelake/iceberg/io/snapshot-files'
+import { MAIN_BRANCH, type Snapshot } from '@timelake/iceberg/spec/snapshot'
+import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import { planCompaction, type CompactionPlan } from './contract/plan-compaction.ts'
+
+export interface PlanTableCompaction {
+  readonly read: ReadFile
+  readonly metadata: TableMetadata
+  readonly nowMs: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * The compaction that a table needs now: reads the manifests of `main` and asks the planner. Changes nothing, so it is
+ * also the dry run. Only files in the table's own folders are read; a snapshot that names others is skipped with
+ * that reason. Errors: those of `read`, CorruptFileError, the signal's reason.
+ */
+export async function planTableCompaction(request: PlanTableCompaction): Promise<CompactionPlan> {
+  const { metadata, nowMs } = request
+  const allowedPrefixes = tablePrefixes(metadata)
+  const withoutFiles = { metadata, files: [], deleteFileCount: 0, allowedPrefixes, nowMs }
+  const early = planCompaction(withoutFiles)
+  const snapshot = mainSnapshot(metadata)
+  if (early.outcome === 'skipped' || snapshot === undefined) return early
+  const live = await readTableFiles(request.read, { metadata, snapshot }, request.signal)
+  if (live.outcome !== 'read')
+    return { ...early, outcome: 'skipped', reason: unreadableReason(live) }
+  const files = live.dataFiles.map(({ manifest, entry }) => ({
+    specId: manifest.partitionSpecId,
+    entry,
+  }))
+  return planCompaction({ ...withoutFiles, files, deleteFileCount: live.deleteFiles.length })
+}
+
+/** The properties that put files of a table elsewhere; the catalog checks that no other table's files are there. */
+const FOLDER_PROPERTIES = [
+  'write.metadata.path',
+  'write.data.path',
+  'write.object-storage.path',
+  'write.folder-storage.path',
+]
+
+/** All that a job may read or write of a table: what lies below its location and the folders that its properties name. */
+export function tablePrefixes({ location, properties }: TableMetadata): readonly string[] {
+  const folders = FOLDER_PROPERTIES.flatMap((property) => properties[property] ?? [])
+  return [location, ...folders.filter((folder) => folder !== '')]
+}
+
+/** The head of `main`; undefined while the table is empty. */
+export function mainSnapshot(metadata: TableMetadata): Snapshot | undefined {
+  const id = metadata.refs[MAIN_BRANCH]?.snapshotId ?? metadata.currentSnapshotId
+  return metadata.snapshots.find(({ snapshotId }) => snapshotId === id)
+}
+
+/** The live files of a snapshot, nothing outside the table's prefixes. */
+export function readTableFiles(
+  read: ReadFile,
+  source: { readonly metadata: TableMetadata; readonly snapshot: Snapshot },
+  signal: AbortSignal | undefined,
+): Promise<LiveFiles> {
+  const allowedPrefixes = tablePrefixes(source.metadata)
+  const options = signal === undefined ? { allowedPrefixes } : { allowedPrefixes, signal }
+  return readLiveFiles(read, source, options)
+}
+
+/** Why live files could not be read, as a sentence. */
+export function unreadableReason(live: Exclude<LiveFiles, { outcome: 'read' }>): string {
+  if (live.outcome === 'encrypted') return `${live.location} is encrypted`
+  return `${live.location} lies outside the table's locations`
+}
