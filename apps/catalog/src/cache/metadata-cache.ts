@@ -1,0 +1,117 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { normalizeLocation } from '@timelake/iceberg/spec/location'
+import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
+import { ObjectNotFoundError, ObjectTooLargeError } from '@timelake/storage/object-store'
+import type { ObjectStore } from '@timelake/storage/object-store'
+import { CorruptFileError } from '@timelake/iceberg/spec/errors'
+import { LRUCache } from 'lru-cache'
+import { MetadataFileMissingError } from '../catalog/catalog-errors.ts'
+import { LoadedMetadata } from './loaded-metadata.ts'
+
+const inflate = promisify(gunzip)
+
+/** Decoded metadata and the encoded bodies take about this many bytes for each byte of the text. */
+const BYTES_PER_TEXT_BYTE = 4
+const ENTRY_BYTES_MIN = 4_096
+/** Lower than the metadata itself, so that a giant does not push everything else out. */
+const LARGEST_ENTRY_SHARE = 0.5
+
+export interface MetadataCacheOptions {
+  readonly objectStore: ObjectStore
+  /** Memory for all entries together, an estimate. */
+  readonly bytesMax: number
+  /** Largest metadata file, uncompressed. */
+  readonly metadataBytesMax: number
+}
+
+/**
+ * Table metadata by metadata location, never by time: a location is written once. Least recently used entries go
+ * first. Concurrent reads of one location share one object read.
+ */
+export class MetadataCache {
+  readonly #options: MetadataCacheOptions
+  readonly #entries: LRUCache<string, LoadedMetadata>
+  readonly #reads = new Map<string, Promise<LoadedMetadata>>()
+
+  constructor(options: MetadataCacheOptions) {
+    this.#options = options
+    const maxSize = Math.max(1, options.bytesMax)
+    const maxEntrySize = Math.max(1, Math.floor(maxSize * LARGEST_ENTRY_SHARE))
+    this.#entries = new LRUCache({ maxSize, maxEntrySize })
+  }
+
+  /** The metadata when it is in memory. */
+  peek(location: string): LoadedMetadata | undefined {
+    return this.#entries.get(location)
+  }
+
+  /**
+   * The metadata at the location, from memory or from its file. Throws MetadataFileMissingError,
+   * CorruptFileError, InvalidInputError and ObjectTooLargeError.
+   */
+  async get(location: string): Promise<LoadedMetadata> {
+    const known = this.#entries.get(location) ?? this.#reads.get(location)
+    if (known !== undefined) return known
+    const read = this.#read(location).finally(() => this.#reads.delete(location))
+    this.#reads.set(location, read)
+    return read
+  }
+
+  /** Keeps metadata whose file this process has just written. */
+  put(loaded: LoadedMetadata, textBytes: number): void {
+    const size = Math.max(ENTRY_BYTES_MIN, textBytes * BYTES_PER_TEXT_BYTE)
+    this.#entries.set(loaded.location, loaded, { size })
+  }
+
+  /** Forgets metadata that a newer version replaced. */
+  delete(location: string): void {
+    this.#entries.delete(location)
+  }
+
+  get entryCount(): number {
+    return this.#entries.size
+  }
+
+  get sizeBytes(): number {
+    return this.#entries.calculatedSize
+  }
+
+  async #read(location: string): Promise<LoadedMetadata> {
+    const text = await readMetadataFile(this.#options, location)
+    const loaded = new LoadedMetadata(location, decodeTableMetadata(text))
+    this.put(loaded, text.length)
+    return loaded
+  }
+}
+
+/**
+ * The uncompressed bytes of a metadata file. Gzip is recognised by its first bytes, so files keep their meaning under
+ * any name. Throws MetadataFileMissingError, CorruptFileError for broken gzip, and ObjectTooLargeError.
+ */
+export async function readMetadataFile(
+  options: Pick<MetadataCacheOptions, 'objectStore' | 'metadataBytesMax'>,
+  location: string,
+): Promise<Uint8Array> {
+  const { objectStore, metadataBytesMax } = options
+  const bytes = await getObject(objectStore, location, metadataBytesMax)
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  try {
+    return await inflate(bytes, { maxOutputLength: metadataBytesMax })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+      const text = `metadata file ${location} inflates to more than ${metadataBytesMax} bytes`
+      throw new ObjectTooLargeError(text, { cause })
+    }
+    throw new CorruptFileError(`metadata file ${location} is not valid gzip data`, { cause })
+  }
+}
+
+async function getObject(store: ObjectStore, location: string, sizeBytesMax: number) {
+  try {
+    return await store.get(normalizeLocation(location), { sizeBytesMax })
+  } catch (cause) {
+    if (cause instanceof ObjectNotFoundError) throw new MetadataFileMissingError(location, { cause })
+    throw cause
+  }
+}

@@ -1,0 +1,51 @@
+/** What an operator may set. `…Ms` are milliseconds; every limit has a name. */
+export interface CatalogConfig {
+  readonly host: string
+  /** 0 picks a free port. */
+  readonly port: number
+  /** Bearer token that every request but health checks must carry. Absent: no authentication. */
+  readonly token?: string
+  readonly allowedHosts: readonly string[]
+  readonly allowedOrigins: readonly string[]
+  /** The warehouse of clients that name none. */
+  readonly defaultWarehouse: string
+  readonly bodyBytesMax: number
+  readonly pageSizeMax: number
+  /** Largest metadata file, uncompressed. */
+  readonly metadataBytesMax: number
+  readonly metadataCacheBytesMax: number
+  /** Names kept in memory by the exact pointer cache. */
+  readonly pointerCacheEntriesMax: number
+  /** Whether this process is the only one that changes the database. Otherwise every load reads the row. */
+  readonly isOnlyWriter: boolean
+  readonly idempotencyLifetimeMs: number
+  readonly idempotencyLeaseMs: number
+  readonly commitQueueDepthMax: number
+  readonly commitAttemptsMax: number
+  readonly drainTimeoutMs: number
+  /** Location prefixes beside the warehouse's own where tables may lie. */
+  readonly extraAllowedLocations: readonly string[]
+}
+
+const MIB = 1_048_576
+
+/** The settings of a catalog that serves one machine. */
+export const defaultCatalogConfig: CatalogConfig = {
+  host: '127.0.0.1',
+  port: 8181,
+  allowedHosts: [],
+  allowedOrigins: [],
+  defaultWarehouse: 'main',
+  bodyBytesMax: 32 * MIB,
+  pageSizeMax: 1_000,
+  metadataBytesMax: 256 * MIB,
+  metadataCacheBytesMax: 128 * MIB,
+  pointerCacheEntriesMax: 100_000,
+  isOnlyWriter: true,
+  idempotencyLifetimeMs: 86_400_000,
+  idempotencyLeaseMs: 60_000,
+  commitQueueDepthMax: 1_000,
+  commitAttemptsMax: 10,
+  drainTimeoutMs: 20_000,
+  extraAllowedLocations: [],
+}

@@ -1,0 +1,110 @@
+import { namespaceText, tableText, type TableIdentifier } from './table-identifier.ts'
+
+/** `context` is the sentence that clients and the compatibility kit expect in front. */
+const withContext = (context: string | undefined, text: string): string =>
+  context === undefined ? text : `${context}. ${text}`
+
+export class NoSuchWarehouseError extends Error {
+  override readonly name = 'NoSuchWarehouseError'
+  constructor(warehouse: string) {
+    super(`Warehouse does not exist: ${warehouse}`)
+  }
+}
+
+export class NoSuchNamespaceError extends Error {
+  override readonly name = 'NoSuchNamespaceError'
+  constructor(levels: readonly string[], context?: string) {
+    super(withContext(context, `Namespace does not exist: ${namespaceText(levels)}`))
+  }
+}
+
+export class NoSuchTableError extends Error {
+  override readonly name = 'NoSuchTableError'
+  constructor(identifier: TableIdentifier) {
+    super(`Table does not exist: ${tableText(identifier)}`)
+  }
+}
+
+export class NoSuchTableIdError extends Error {
+  override readonly name = 'NoSuchTableIdError'
+  constructor(id: string) {
+    super(`Table does not exist: ${id}`)
+  }
+}
+
+export class RenameSourceMissingError extends Error {
+  override readonly name = 'RenameSourceMissingError'
+  constructor(source: TableIdentifier, destination: TableIdentifier) {
+    super(`Cannot rename ${tableText(source)} to ${tableText(destination)}. Table does not exist`)
+  }
+}
+
+/** A metadata file that the catalog points at, or was asked to register, is gone. */
+export class MetadataFileMissingError extends Error {
+  override readonly name = 'MetadataFileMissingError'
+  constructor(location: string, options?: ErrorOptions) {
+    super(`Failed to open input stream for file: ${location}`, options)
+  }
+}
+
+export class NamespaceExistsError extends Error {
+  override readonly name = 'NamespaceExistsError'
+  constructor(levels: readonly string[]) {
+    super(`Cannot create namespace ${namespaceText(levels)}. Namespace already exists`)
+  }
+}
+
+export class TableExistsError extends Error {
+  override readonly name = 'TableExistsError'
+  constructor(identifier: TableIdentifier) {
+    super(`Table already exists: ${tableText(identifier)}`)
+  }
+}
+
+export class RenameDestinationExistsError extends Error {
+  override readonly name = 'RenameDestinationExistsError'
+  constructor(source: TableIdentifier, destination: TableIdentifier) {
+    super(`Cannot rename ${tableText(source)} to ${tableText(destination)}. Table already exists`)
+  }
+}
+
+export class NamespaceNotEmptyError extends Error {
+  override readonly name = 'NamespaceNotEmptyError'
+  constructor(levels: readonly string[], content: string) {
+    super(`Namespace ${namespaceText(levels)} is not empty. Contains ${content}.`)
+  }
+}
+
+export class ContradictoryPropertiesError extends Error {
+  override readonly name = 'ContradictoryPropertiesError'
+  constructor(keys: readonly string[]) {
+    const list = keys.join(', ')
+    super(`Invalid namespace update, cannot simultaneously set and remove keys: [${list}]`)
+  }
+}
+
+/** The commit may or may not have happened: the caller must keep every file and look again. */
+export class CommitStateUnknownError extends Error {
+  override readonly name = 'CommitStateUnknownError'
+}
+
+/** Nothing was changed and a repeat is harmless. */
+export class NotAppliedError extends Error {
+  override readonly name = 'NotAppliedError'
+}
+
+/** Too many commits wait for one table; nothing was tried. */
+export class CommitQueueFullError extends Error {
+  override readonly name = 'CommitQueueFullError'
+}
+
+/** The key was used for another request, or its first use is still running. */
+export class IdempotencyConflictError extends Error {
+  override readonly name = 'IdempotencyConflictError'
+  /** Set when the first request is still running. */
+  readonly retryAfterMs: number | undefined
+  constructor(message: string, retryAfterMs?: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}

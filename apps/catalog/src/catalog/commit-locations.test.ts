@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { JsonObject } from '@timelake/iceberg/spec/json-value'
+import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
+import { appendBody, SCHEMA } from '../test-bodies.ts'
+import { errorOf, textAt } from '../test-json.ts'
+import { makeNamespace, makeTable } from '../test-tables.ts'
+
+let catalog: TestCatalog
+beforeAll(async () => {
+  catalog = await openTestCatalog()
+  await makeNamespace(catalog, ['ns'])
+})
+afterAll(() => catalog.stop())
+
+const table = (name: string) => makeTable(catalog, { levels: ['ns'], name })
+const update = (path: string, ...updates: JsonObject[]) =>
+  catalog.call('POST', path, { body: { updates } })
+
+it('refuses a manifest list outside the table, and says what it expected', async () => {
+  const { path, location } = await table('lists')
+  const other = await table('other')
+  const outside = ['s3://bucket/x', 'file:///etc', other.location, `${location}/../x`, `${location}x`]
+  for (const place of outside) {
+    const answer = await catalog.call('POST', path, {
+      body: appendBody({ id: 1n, sequenceNumber: 1n, location: place }),
+    })
+    expect(answer.status, place).toBe(400)
+  }
+  const body = appendBody({ id: 1n, sequenceNumber: 1n, location: other.location })
+  const { message } = errorOf(await catalog.call('POST', path, { body }))
+  expect(message).toContain(location)
+  expect(message).toContain(other.location)
+})
+
+it('takes manifest lists in every spelling of its own location', async () => {
+  const { path, location } = await table('spelled')
+  const bare = location.replace('file://', '')
+  const spellings = [bare, `file:${bare}`, `file://localhost${bare}`]
+  for (const [index, place] of spellings.entries()) {
+    const id = BigInt(index + 1)
+    const head = index === 0 ? {} : { parent: id - 1n }
+    const body = appendBody({ id, sequenceNumber: id, location: place, ...head })
+    expect((await catalog.call('POST', path, { body })).status, place).toBe(200)
+  }
+})
+
+it('refuses statistics outside the table', async () => {
+  const { path, location } = await table('statistics')
+  const statistics = (place: string): JsonObject => ({
+    action: 'set-statistics',
+    statistics: {
+      'snapshot-id': 1n,
+      'statistics-path': place,
+      'file-size-in-bytes': 1n,
+      'file-footer-size-in-bytes': 1n,
+      'blob-metadata': [],
+    },
+  })
+  expect((await update(path, statistics('file:///etc/passwd'))).status).toBe(400)
+  expect((await update(path, statistics(`${location}/metadata/s.puffin`))).status).toBe(200)
+  const partition = {
+    action: 'set-partition-statistics',
+    'partition-statistics': {
+      'snapshot-id': 1n,
+      'statistics-path': 's3://other/p.parquet',
+      'file-size-in-bytes': 1n,
+    },
+  }
+  expect((await update(path, partition)).status).toBe(400)
+})
+
+it('B195: moves a table only to a free place inside the warehouse', async () => {
+  const { path } = await table('moved')
+  const other = await table('neighbour')
+  const move = (location: string) => update(path, { action: 'set-location', location })
+  const refused = [other.location, `${other.location}/x`, catalog.warehouse.location, 's3://a/b']
+  for (const place of refused) expect((await move(place)).status, place).toBe(400)
+  const free = `${catalog.warehouse.location}/free/place`
+  const { status, json } = await move(`${free}/`)
+  expect(status).toBe(200)
+  expect(textAt(json, 'metadata', 'location')).toBe(free)
+  expect(textAt(json, 'metadata-location')).toContain(`${free}/metadata/00001-`)
+})
+
+it('keeps write paths inside the warehouse and away from other tables', async () => {
+  const { path } = await table('paths')
+  const other = await table('target')
+  const set = (key: string, value: string) =>
+    update(path, { action: 'set-properties', updates: { [key]: value } })
+  for (const key of ['write.metadata.path', 'write.data.path', 'write.object-storage.path']) {
+    for (const place of ['file:///etc', `${other.location}/data`, 'relative']) {
+      expect((await set(key, place)).status, `${key} ${place}`).toBe(400)
+    }
+    expect((await set(key, '')).status).toBe(200)
+  }
+  const place = `${catalog.warehouse.location}/shared/metadata`
+  const { json } = await set('write.metadata.path', place)
+  expect(textAt(json, 'metadata-location')).toContain(`${place}/00`)
+})
+
+it('takes data and metadata from the places that the table is configured with', async () => {
+  const elsewhere = `${catalog.warehouse.location}/elsewhere`
+  const { path } = await makeTable(catalog, {
+    levels: ['ns'],
+    name: 'configured',
+    more: { properties: { 'write.metadata.path': `${elsewhere}/metadata` } },
+  })
+  const body = appendBody({ id: 1n, sequenceNumber: 1n, location: elsewhere })
+  expect((await catalog.call('POST', path, { body })).status).toBe(200)
+})
+
+it('allows the prefixes that the operator adds', async () => {
+  const extra = await openTestCatalog({ config: { extraAllowedLocations: ['file:///srv/old-lake/'] } })
+  await makeNamespace(extra, ['ns'])
+  const create = (location: string) =>
+    extra.call('POST', '/v1/main/namespaces/ns/tables', {
+      body: { name: 't', schema: SCHEMA, location, 'stage-create': true },
+    })
+  expect(errorOf(await create('file:///srv/old-lakes/t')).message).toContain('file:///srv/old-lake/')
+  // The store of the test has another root, so an allowed location fails there and not at the rule.
+  expect(errorOf(await create('file:///srv/old-lake/t')).message).not.toContain('allowed locations')
+  await extra.stop()
+})

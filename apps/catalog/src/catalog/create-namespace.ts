@@ -1,0 +1,61 @@
+import { createNamespace as insertNamespace, type NamespaceRow } from '@timelake/database/namespaces'
+import { printJson } from '@timelake/iceberg/spec/json'
+import { NamespaceExistsError, NoSuchNamespaceError } from './catalog-errors.ts'
+import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'
+import { allowedPrefixes, checkAllowed, type LocationOwner } from './location-rules.ts'
+import { checkNamespace } from './names.ts'
+import { namespaceText } from './table-identifier.ts'
+
+export interface NamespaceCreation extends MutationScope {
+  readonly levels: readonly string[]
+  readonly properties: Readonly<Record<string, string>>
+}
+
+/**
+ * Creates a namespace. The parent of a nested one must exist, and a `location` property must be inside the allowed
+ * prefixes. Throws NamespaceExistsError, NoSuchNamespaceError (parent) and InvalidInputError.
+ */
+export async function createNamespace(
+  catalog: Catalog,
+  creation: NamespaceCreation,
+): Promise<NamespaceRow> {
+  const { warehouse, levels, properties } = creation
+  checkNamespace(levels, 'namespace')
+  checkNamespaceProperties(catalog, warehouse, properties)
+  const created = await insertNamespace(catalog.context.database, {
+    id: catalog.context.newUuid(),
+    warehouseId: warehouse.id,
+    levels,
+    properties,
+    nowMs: catalog.context.nowMs(),
+    event: { kind: 'namespace-created', payload: printJson({ properties }) },
+    ...idempotencyOf(creation, { status: 200 }),
+  })
+  switch (created.outcome) {
+    case 'created':
+      return created.row
+    case 'exists':
+      throw new NamespaceExistsError(levels)
+    case 'parent-missing':
+      throw new NoSuchNamespaceError(
+        created.parent,
+        `Cannot create namespace ${namespaceText(levels)}`,
+      )
+  }
+}
+
+/** Throws InvalidInputError for properties that point outside the allowed prefixes. */
+export function checkNamespaceProperties(
+  catalog: Catalog,
+  warehouse: LocationOwner,
+  properties: Readonly<Record<string, string>>,
+): void {
+  const { location } = properties
+  if (location === undefined) return
+  checkAllowed(location, allowedPrefixes(catalog, warehouse), 'namespace location')
+}
+
+/** The properties as clients see them: the computed location is always among them. */
+export function shownProperties(row: NamespaceRow): Record<string, string> {
+  return { ...row.properties, location: row.location }
+}

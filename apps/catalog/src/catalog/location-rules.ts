@@ -1,0 +1,89 @@
+import { findTablesNear } from '@timelake/database/find-tables'
+import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { checkLocation, isLocationBelow, normalizeLocation } from '@timelake/iceberg/spec/location'
+import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import type { Catalog } from './catalog.ts'
+
+export interface LocationOwner {
+  readonly id: string
+  readonly location: string
+}
+
+/** Locations below which the tables of a warehouse may lie. */
+export function allowedPrefixes(catalog: Catalog, warehouse: LocationOwner): readonly string[] {
+  return [warehouse.location, ...catalog.config.extraAllowedLocations]
+}
+
+/**
+ * Throws InvalidInputError unless the location is well formed and strictly inside one of the prefixes. `what` names
+ * it in the message, for example `table location`.
+ */
+export function checkAllowed(location: string, prefixes: readonly string[], what: string): void {
+  checkLocation(location)
+  if (prefixes.some((prefix) => isLocationBelow(prefix, location))) return
+  throw new InvalidInputError(
+    `${what} ${location} is outside the allowed locations: expected one below ${prefixes.join(' or ')}`,
+  )
+}
+
+/** The folders that belong to a table: its location, and where its properties put metadata and data. */
+export function tableRoots(metadata: Pick<TableMetadata, 'location' | 'properties'>): string[] {
+  const { properties } = metadata
+  const configured = ROOT_PROPERTIES.map((key) => properties[key]).filter((text) => !!text)
+  return [metadata.location, ...configured.map(String)]
+}
+
+const ROOT_PROPERTIES = [
+  'write.metadata.path',
+  'write.data.path',
+  'write.object-storage.path',
+  'write.folder-storage.path',
+]
+
+/**
+ * Refuses (InvalidInputError) a table whose folders are outside the allowed prefixes or equal, contain or lie inside
+ * those of another live table. Folders that `base` had already are not checked again.
+ */
+export async function checkTableRoots(
+  catalog: Catalog,
+  warehouse: LocationOwner,
+  table: { readonly id?: string; readonly metadata: TableMetadata; readonly base?: TableMetadata },
+): Promise<void> {
+  const known = new Set(table.base === undefined ? [] : tableRoots(table.base))
+  const prefixes = allowedPrefixes(catalog, warehouse)
+  for (const root of tableRoots(table.metadata)) {
+    if (known.has(root)) continue
+    checkAllowed(root, prefixes, 'table location')
+    const near = await findTablesNear(catalog.context.database, {
+      warehouseId: warehouse.id,
+      location: normalizeLocation(root),
+    })
+    const other = near.find(({ id }) => id !== table.id)
+    if (other === undefined) continue
+    throw new InvalidInputError(
+      `table location ${root} overlaps with the location of another table: choose one that is neither inside nor above it`,
+    )
+  }
+}
+
+/**
+ * Refuses (InvalidInputError) a file that a commit brings in from outside the table's own folders, before or after
+ * the commit.
+ */
+export function checkIntroducedFiles(
+  locations: Iterable<string>,
+  metadata: TableMetadata,
+  base?: TableMetadata,
+): void {
+  const roots = [...tableRoots(metadata), ...(base === undefined ? [] : tableRoots(base))]
+  for (const location of locations) {
+    // Folders have their own check, and an empty property is no folder.
+    if (location === '' || roots.includes(location)) continue
+    checkLocation(location)
+    if (roots.some((root) => isLocationBelow(root, location))) continue
+    const expected = [...new Set(roots)].join(' or ')
+    throw new InvalidInputError(
+      `file ${location} is outside the table: expected a location below ${expected}`,
+    )
+  }
+}

@@ -1,0 +1,83 @@
+import { Buffer } from 'node:buffer'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { normalizeLocation } from '@timelake/iceberg/spec/location'
+import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import type { PutOutcome } from '@timelake/storage/object-store'
+import { LoadedMetadata } from '../cache/loaded-metadata.ts'
+import { NotAppliedError } from './catalog-errors.ts'
+import type { Catalog } from './catalog.ts'
+import { isMetadataGzipped, newMetadataLocation } from './metadata-location.ts'
+
+const compress = promisify(gzip)
+/** A fresh UUID is never taken twice; more tries would hide a broken source of UUIDs. */
+const NAME_ATTEMPTS_MAX = 3
+
+/** Metadata whose file is durable, not yet known to the catalog's cache. */
+export interface WrittenMetadata {
+  readonly loaded: LoadedMetadata
+  readonly textBytes: number
+}
+
+/**
+ * Writes a new metadata file under a never-used name; it is durable when this returns. Throws NotAppliedError when the
+ * store cannot say so (nothing points at the file, so nothing was applied), and InvalidInputError when
+ * the metadata is larger than the limit.
+ */
+export async function writeMetadata(
+  catalog: Catalog,
+  metadata: TableMetadata,
+  previousLocation?: string,
+): Promise<WrittenMetadata> {
+  for (let attempt = 1; attempt <= NAME_ATTEMPTS_MAX; attempt += 1) {
+    const uuid = catalog.context.newUuid()
+    const location = newMetadataLocation(metadata, { previousLocation, uuid })
+    const loaded = new LoadedMetadata(location, metadata)
+    const text = loaded.fileBytes()
+    checkSize(catalog, text.length)
+    const bytes = isMetadataGzipped(metadata.properties) ? await compress(text) : text
+    if (await put(catalog, location, bytes)) return { loaded, textBytes: text.length }
+  }
+  throw new NotAppliedError('cannot write metadata: every new name was taken')
+}
+
+/** Deletes a metadata file that this process wrote and that no pointer was ever moved to. */
+export async function discardMetadata(catalog: Catalog, location: string): Promise<void> {
+  try {
+    await catalog.context.objectStore.delete(normalizeLocation(location))
+  } catch (error) {
+    // The file is garbage, not damage; orphan removal finds it.
+    catalog.context.log.warn({ err: error, location }, 'cannot delete an unused metadata file')
+  }
+}
+
+function checkSize(catalog: Catalog, textBytes: number): void {
+  const { metadataBytesMax } = catalog.config
+  if (textBytes <= metadataBytesMax) return
+  throw new InvalidInputError(
+    `table metadata would have ${textBytes} bytes: expected at most ${metadataBytesMax}, expire snapshots first`,
+  )
+}
+
+/** Whether the file is ours now; false when the name was taken. */
+async function put(catalog: Catalog, location: string, bytes: Buffer): Promise<boolean> {
+  const { objectStore } = catalog.context
+  const target = normalizeLocation(location)
+  let outcome: PutOutcome
+  try {
+    outcome = await objectStore.putIfAbsent(target, bytes)
+    if (outcome === 'unknown') outcome = await readBack(catalog, target, bytes)
+  } catch (cause) {
+    throw new NotAppliedError(`cannot write metadata file ${location}`, { cause })
+  }
+  if (outcome === 'unknown') throw new NotAppliedError(`cannot write metadata file ${location}`)
+  return outcome === 'created'
+}
+
+async function readBack(catalog: Catalog, target: string, bytes: Buffer): Promise<PutOutcome> {
+  const found = await catalog.context.objectStore.stat(target)
+  if (found === undefined) return 'unknown'
+  const content = await catalog.context.objectStore.get(target, { sizeBytesMax: found.sizeBytes })
+  return bytes.equals(content) ? 'created' : 'exists'
+}

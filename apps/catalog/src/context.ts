@@ -1,0 +1,18 @@
+import type { Database } from '@timelake/database/sql-session'
+import type { ObjectStore } from '@timelake/storage/object-store'
+import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+
+/** Everything that the catalog reaches in the outside world; made once by the program that starts it. */
+export interface CatalogContext {
+  readonly database: Database
+  readonly objectStore: ObjectStore
+  nowMs(): number
+  /** A fresh UUID, lower case. */
+  newUuid(): string
+  readonly log: Logger
+  /** Gets the catalog's metrics. */
+  readonly registry: Registry
+  readonly reachFaultPoint: ReachFaultPoint
+}

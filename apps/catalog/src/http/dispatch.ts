@@ -1,0 +1,99 @@
+import { findWarehouse, type WarehouseRow } from '@timelake/database/warehouses'
+import { NoSuchWarehouseError } from '../catalog/catalog-errors.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { errorAnswer } from './error-response.ts'
+import type { HttpAnswer, HttpRequest } from './exchange.ts'
+import type { Guard } from './guard.ts'
+import { runKeyed, type RunningKeys } from './idempotency.ts'
+import { decodeSegment, splitTarget } from './raw-path.ts'
+import { MethodNotAllowedError, NoRouteError } from './request-errors.ts'
+import { readBody, type Route, type RouteCall } from './route.ts'
+import { Router } from './router.ts'
+import { refuseUnserved } from './unserved-operations.ts'
+
+export interface Answered {
+  readonly answer: HttpAnswer
+  readonly operationId: string
+  readonly error?: unknown
+}
+
+/** Turns a request into its answer; never rejects. `guard` is absent for callers inside this process. */
+export type Dispatch = (request: HttpRequest, guard?: Guard) => Promise<Answered>
+
+/** Builds the way of a request: match the raw path, check the caller, find the warehouse, run the route. */
+export function makeDispatch(catalog: Catalog, routes: readonly Route[]): Dispatch {
+  const router = new Router(routes)
+  const warehouses = makeWarehouseLookup(catalog)
+  const running: RunningKeys = new Map()
+
+  return async (request, guard) => {
+    const { path, query } = splitTarget(request.target)
+    const match = router.match(request.method, path)
+    const route = match.outcome === 'matched' ? match.route : undefined
+    const operationId = route?.operationId ?? 'none'
+    try {
+      if (guard !== undefined) checkCaller(guard, request, route)
+      if (match.outcome !== 'matched') throw unmatched(request.method, path, match)
+      const prefix = match.parameters['prefix']
+      const warehouse = prefix === undefined ? undefined : await warehouses(prefix)
+      const base = { catalog, request, parameters: match.parameters, query, warehouse }
+      const call: RouteCall = { ...base, body: undefined, slot: undefined }
+      const answer = await runRoute(match.route, call, running)
+      return { answer, operationId }
+    } catch (error) {
+      return { answer: errorAnswer(error), operationId, error }
+    }
+  }
+}
+
+function checkCaller(guard: Guard, request: HttpRequest, route: Route | undefined): void {
+  guard(
+    {
+      host: request.header('host'),
+      origin: request.header('origin'),
+      authorization: request.header('authorization'),
+    },
+    route?.isOpen === true,
+  )
+}
+
+function unmatched(
+  method: string,
+  path: string,
+  match: { outcome: 'no-route' } | { outcome: 'wrong-method'; allowed: readonly string[] },
+): Error {
+  if (match.outcome === 'wrong-method') return new MethodNotAllowedError(method, path, match.allowed)
+  return refuseUnserved(method, path) ?? new NoRouteError(method, path)
+}
+
+async function runRoute(route: Route, call: RouteCall, running: RunningKeys): Promise<HttpAnswer> {
+  const key = call.request.header('idempotency-key')
+  const { replay } = route
+  if (key === undefined || replay === undefined || call.warehouse === undefined) {
+    return route.handle(call)
+  }
+  const body = await readBody(call)
+  const { path, query } = splitTarget(call.request.target)
+  return runKeyed(call.catalog, running, {
+    warehouseId: call.warehouse.id,
+    key,
+    operationId: route.operationId,
+    parts: [path, query, body],
+    run: (slot) => route.handle({ ...call, body, slot }),
+    replay: (outcome) => replay({ ...call, body }, outcome),
+  })
+}
+
+/** Warehouses never change and are few, so those that exist are remembered by their raw path segment. */
+function makeWarehouseLookup(catalog: Catalog): (rawPrefix: string) => Promise<WarehouseRow> {
+  const known = new Map<string, WarehouseRow>()
+  return async (rawPrefix) => {
+    const found = known.get(rawPrefix)
+    if (found !== undefined) return found
+    const name = decodeSegment(rawPrefix)
+    const row = await findWarehouse(catalog.context.database, name)
+    if (row === undefined) throw new NoSuchWarehouseError(name)
+    if (rawPrefix === name) known.set(rawPrefix, row)
+    return row
+  }
+}

@@ -1,0 +1,72 @@
+import { CommitFailedError, CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { encodeError } from '@timelake/iceberg/rest/error-json'
+import { printJson } from '@timelake/iceberg/spec/json'
+import { LocationError, ObjectTooLargeError, StoreUnavailableError } from '@timelake/storage/object-store'
+import * as failed from '../catalog/catalog-errors.ts'
+import { jsonTextAnswer, type HttpAnswer } from './exchange.ts'
+import * as refused from './request-errors.ts'
+
+type ErrorClass = abstract new (...args: never[]) => Error
+
+/** How long a caller should wait before it repeats a request that was not applied. */
+const RETRY_AFTER_SECONDS = '1'
+
+/**
+ * The one place that knows which status and `type` an error becomes. Clients delete the files that they wrote on
+ * 400, 401, 403, 404 and 409 of a commit, so none of these may follow an attempted pointer swap; that is 500
+ * `CommitStateUnknownException`. 503 means "certainly not applied". Spec: REST catalog, IcebergErrorResponse.
+ */
+const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] = [
+  [InvalidInputError, 400, 'BadRequestException'],
+  [CorruptFileError, 400, 'BadRequestException'],
+  [LocationError, 400, 'BadRequestException'],
+  [ObjectTooLargeError, 400, 'BadRequestException'],
+  [refused.NoRouteError, 400, 'BadRequestException'],
+  [refused.NotAuthorizedError, 401, 'NotAuthorizedException'],
+  [refused.ForbiddenError, 403, 'ForbiddenException'],
+  [failed.NoSuchWarehouseError, 404, 'NoSuchWarehouseException'],
+  [failed.NoSuchNamespaceError, 404, 'NoSuchNamespaceException'],
+  [failed.NoSuchTableError, 404, 'NoSuchTableException'],
+  [failed.NoSuchTableIdError, 404, 'NoSuchTableException'],
+  [failed.RenameSourceMissingError, 404, 'NoSuchTableException'],
+  [failed.MetadataFileMissingError, 404, 'NotFoundException'],
+  [refused.NoSuchViewError, 404, 'NoSuchViewException'],
+  [refused.MethodNotAllowedError, 405, 'UnsupportedOperationException'],
+  [refused.OperationNotSupportedError, 406, 'UnsupportedOperationException'],
+  [CommitFailedError, 409, 'CommitFailedException'],
+  [failed.NamespaceExistsError, 409, 'AlreadyExistsException'],
+  [failed.TableExistsError, 409, 'AlreadyExistsException'],
+  [failed.RenameDestinationExistsError, 409, 'AlreadyExistsException'],
+  [failed.NamespaceNotEmptyError, 409, 'NamespaceNotEmptyException'],
+  [failed.IdempotencyConflictError, 409, 'IdempotencyConflictException'],
+  [refused.BodyTooLargeError, 413, 'RequestTooLargeException'],
+  [refused.UnsupportedEncodingError, 415, 'UnsupportedMediaTypeException'],
+  [failed.ContradictoryPropertiesError, 422, 'UnprocessableEntityException'],
+  [failed.CommitStateUnknownError, 500, 'CommitStateUnknownException'],
+  [failed.CommitQueueFullError, 503, 'SlowDownException'],
+  [failed.NotAppliedError, 503, 'SlowDownException'],
+  [StoreUnavailableError, 503, 'SlowDownException'],
+]
+
+/**
+ * The answer for anything thrown while a request was handled, in the error envelope. An error that is not in the
+ * table is a defect of ours: 500 without its message, which may hold anything.
+ */
+export function errorAnswer(error: unknown): HttpAnswer {
+  const found = ANSWERS.find(([errorClass]) => error instanceof errorClass)
+  const [, status, type] = found ?? [undefined, 500, 'InternalServerError']
+  const message = found === undefined ? 'internal server error' : (error as Error).message
+  const text = printJson(encodeError({ message, type, code: status }))
+  const answer = jsonTextAnswer(status, text)
+  return { ...answer, headers: { ...answer.headers, ...extraHeaders(error, status) } }
+}
+
+function extraHeaders(error: unknown, status: number): Record<string, string> {
+  if (error instanceof refused.MethodNotAllowedError) return { allow: error.allowed.join(', ') }
+  if (error instanceof refused.NotAuthorizedError) return { 'www-authenticate': 'Bearer' }
+  if (error instanceof refused.BodyTooLargeError) return { connection: 'close' }
+  if (error instanceof failed.IdempotencyConflictError && error.retryAfterMs !== undefined) {
+    return { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) }
+  }
+  return status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {}
+}

@@ -1,0 +1,33 @@
+import type { Buffer } from 'node:buffer'
+
+/**
+ * One request as the catalog sees it, whatever carried it. `target` is the path and query exactly as they
+ * were sent, because names must be decoded once and from the raw text.
+ */
+export interface HttpRequest {
+  /** Upper case. */
+  readonly method: string
+  readonly target: string
+  /** Looks a header up by its lower-case name. */
+  header(name: string): string | undefined
+  /**
+   * The decoded body. Refuses more than `bytesMax` bytes, before and after inflating
+   * (BodyTooLargeError), and encodings other than gzip (UnsupportedEncodingError).
+   */
+  readBody(bytesMax: number): Promise<Buffer>
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  /** Lower-case names. `content-length` is added by the transport. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Buffer | string
+}
+
+/** 204 without body, the answer to every mutation that returns nothing and to a successful HEAD. */
+export const NO_CONTENT: HttpAnswer = { status: 204, headers: {} }
+
+/** A JSON answer from text that is already encoded. */
+export function jsonTextAnswer(status: number, text: string | Buffer): HttpAnswer {
+  return { status, headers: { 'content-type': 'application/json' }, body: text }
+}

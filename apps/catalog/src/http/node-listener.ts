@@ -1,0 +1,117 @@
+import { Buffer } from 'node:buffer'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Dispatch } from './dispatch.ts'
+import { errorAnswer } from './error-response.ts'
+import type { HttpAnswer, HttpRequest } from './exchange.ts'
+import type { Guard } from './guard.ts'
+import { readRequestBody } from './request-body.ts'
+import { RequestAbortedError } from './request-errors.ts'
+import type { Observe } from './observe.ts'
+import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+
+/** Longer than the keep-alive of usual proxies and clients, so that it is they who close idle connections. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000
+const HEADERS_TIMEOUT_MS = 66_000
+const REQUEST_TIMEOUT_MS = 300_000
+const CLOSE_IDLE_EVERY_MS = 50
+
+export interface NodeListener {
+  readonly server: Server
+  /** Stops accepting, waits for running requests at most this long, then cuts the connections that are left. */
+  close(timeoutMs: number): Promise<void>
+}
+
+/** Serves the catalog over HTTP/1.1. Call `server.listen`. */
+export function makeNodeListener(
+  dispatch: Dispatch,
+  options: { readonly guard: Guard; readonly observe: Observe },
+): NodeListener {
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, noDelay: true },
+    (incoming, outgoing) => void serve(incoming, outgoing),
+  )
+  server.headersTimeout = HEADERS_TIMEOUT_MS
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  server.on('clientError', answerMalformed)
+  return { server, close: (timeoutMs) => close(server, timeoutMs) }
+
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const finish = options.observe()
+    const request = requestOf(incoming)
+    const answered = await dispatch(request, options.guard)
+    send(incoming, outgoing, answered.answer)
+    finish(request, answered)
+  }
+}
+
+function requestOf(incoming: IncomingMessage): HttpRequest {
+  const { headers } = incoming
+  return {
+    method: incoming.method ?? 'GET',
+    target: incoming.url ?? '/',
+    header(name) {
+      const value = headers[name]
+      return Array.isArray(value) ? value.join(', ') : value
+    },
+    readBody: (bytesMax) => readIncoming(incoming, bytesMax),
+  }
+}
+
+async function readIncoming(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const contentLength = incoming.headers['content-length']
+  const contentEncoding = incoming.headers['content-encoding']
+  // A refused body must leave the connection whole, or the client sees a reset instead of the answer.
+  const chunks = incoming.iterator({ destroyOnReturn: false })
+  try {
+    return await readRequestBody(chunks, { contentLength, contentEncoding }, bytesMax)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ECONNRESET') throw cause
+    throw new RequestAbortedError('the client closed the connection', { cause })
+  }
+}
+
+function send(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpAnswer): void {
+  const { status, headers, body } = answer
+  // What was not read would be taken for the next request.
+  if (!incoming.complete) incoming.resume()
+  if (body === undefined || incoming.method === 'HEAD') {
+    outgoing.writeHead(status, withoutContent(headers))
+    outgoing.end()
+    return
+  }
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  outgoing.writeHead(status, { ...headers, 'content-length': length })
+  outgoing.end(body)
+}
+
+function withoutContent(headers: HttpAnswer['headers']): Record<string, string> {
+  const { 'content-type': _type, ...rest } = headers
+  return rest
+}
+
+/** What Node could not parse never becomes a request; the answer is written by hand, in the usual envelope. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const answer = errorAnswer(new InvalidInputError(`malformed HTTP request: ${error.code ?? ''}`))
+  const body = String(answer.body)
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}
+
+async function close(server: Server, timeoutMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  // close() alone waits for keep-alive connections whose last request has just ended.
+  const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
+  const cut = setTimeout(() => server.closeAllConnections(), timeoutMs)
+  server.closeIdleConnections()
+  await closed
+  clearInterval(idle)
+  clearTimeout(cut)
+}

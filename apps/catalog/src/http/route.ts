@@ -1,0 +1,49 @@
+import type { Buffer } from 'node:buffer'
+import type { WarehouseRow } from '@timelake/database/warehouses'
+import type { JsonObject } from '@timelake/iceberg/spec/json-value'
+import type { Catalog, IdempotencySlot, StoredOutcome } from '../catalog/catalog.ts'
+import type { HttpAnswer, HttpRequest } from './exchange.ts'
+import { parseJsonBody } from './json.ts'
+import { NoSuchWarehouseError } from '../catalog/catalog-errors.ts'
+import type { HttpMethod, RawParameters } from './router.ts'
+
+/** One row of the table of routes. */
+export interface Route {
+  readonly method: HttpMethod
+  readonly template: string
+  readonly operationId: string
+  readonly handle: (call: RouteCall) => Promise<HttpAnswer>
+  /** Makes the answer of a finished mutation again; present exactly for routes that honour Idempotency-Key. */
+  readonly replay?: (call: RouteCall, outcome: StoredOutcome) => Promise<HttpAnswer>
+  /** Needs no token. */
+  readonly isOpen?: boolean
+}
+
+/** What a route handler gets. Path parameters and the query are raw. */
+export interface RouteCall {
+  readonly catalog: Catalog
+  readonly request: HttpRequest
+  readonly parameters: RawParameters
+  readonly query: string
+  /** The warehouse that the prefix names; absent for routes without a prefix. */
+  readonly warehouse: WarehouseRow | undefined
+  /** The body, read before a mutation that came with an Idempotency-Key. */
+  readonly body: Buffer | undefined
+  readonly slot: IdempotencySlot | undefined
+}
+
+/** The warehouse of a route with a prefix. */
+export function warehouseOf(call: RouteCall): WarehouseRow {
+  if (call.warehouse === undefined) throw new NoSuchWarehouseError('')
+  return call.warehouse
+}
+
+/** The request body within the configured limit. */
+export async function readBody(call: RouteCall): Promise<Buffer> {
+  return call.body ?? call.request.readBody(call.catalog.config.bodyBytesMax)
+}
+
+/** The JSON object in the request body. Throws InvalidInputError, BodyTooLargeError. */
+export async function readJson(call: RouteCall): Promise<JsonObject> {
+  return parseJsonBody(await readBody(call))
+}

@@ -1,0 +1,63 @@
+import { ADMIN_ROUTES } from './admin/admin-routes.ts'
+import { storedAnswer } from './http/idempotency.ts'
+import type { Route } from './http/route.ts'
+import { createNamespace, replayCreateNamespace } from './routes/create-namespace.ts'
+import { createTable, replayCreateTable } from './routes/create-table.ts'
+import { dropNamespace } from './routes/drop-namespace.ts'
+import { dropTable } from './routes/drop-table.ts'
+import { getConfig } from './routes/get-config.ts'
+import { healthLive, healthReady } from './routes/health.ts'
+import { listNamespaces } from './routes/list-namespaces.ts'
+import { listTables } from './routes/list-tables.ts'
+import { loadNamespaceMetadata } from './routes/load-namespace-metadata.ts'
+import { loadTable } from './routes/load-table.ts'
+import { metrics } from './routes/metrics.ts'
+import { namespaceExists } from './routes/namespace-exists.ts'
+import { registerTable, replayRegisterTable } from './routes/register-table.ts'
+import { renameTable } from './routes/rename-table.ts'
+import { reportMetrics } from './routes/report-metrics.ts'
+import { tableExists } from './routes/table-exists.ts'
+import { replayUpdateTable, updateTable } from './routes/update-table.ts'
+import { updateProperties } from './routes/update-properties.ts'
+
+const NAMESPACES = '/v1/{prefix}/namespaces'
+const NAMESPACE = `${NAMESPACES}/{namespace}`
+const TABLES = `${NAMESPACE}/tables`
+const TABLE = `${TABLES}/{table}`
+
+/** The answer is the stored one, word for word. */
+const replayStored: NonNullable<Route['replay']> = async (_call, outcome) => storedAnswer(outcome)
+
+/** Routes of the Iceberg REST protocol that a client learns from `endpoints`. */
+// prettier-ignore
+const ICEBERG_ROUTES: readonly Route[] = [
+  { method: 'GET', template: NAMESPACES, operationId: 'listNamespaces', handle: listNamespaces },
+  { method: 'POST', template: NAMESPACES, operationId: 'createNamespace', handle: createNamespace, replay: replayCreateNamespace },
+  { method: 'GET', template: NAMESPACE, operationId: 'loadNamespaceMetadata', handle: loadNamespaceMetadata },
+  { method: 'HEAD', template: NAMESPACE, operationId: 'namespaceExists', handle: namespaceExists },
+  { method: 'DELETE', template: NAMESPACE, operationId: 'dropNamespace', handle: dropNamespace, replay: replayStored },
+  { method: 'POST', template: `${NAMESPACE}/properties`, operationId: 'updateProperties', handle: updateProperties, replay: replayStored },
+  { method: 'POST', template: `${NAMESPACE}/register`, operationId: 'registerTable', handle: registerTable, replay: replayRegisterTable },
+  { method: 'GET', template: TABLES, operationId: 'listTables', handle: listTables },
+  { method: 'POST', template: TABLES, operationId: 'createTable', handle: createTable, replay: replayCreateTable },
+  { method: 'GET', template: TABLE, operationId: 'loadTable', handle: loadTable },
+  { method: 'HEAD', template: TABLE, operationId: 'tableExists', handle: tableExists },
+  { method: 'POST', template: TABLE, operationId: 'updateTable', handle: updateTable, replay: replayUpdateTable },
+  { method: 'DELETE', template: TABLE, operationId: 'dropTable', handle: dropTable, replay: replayStored },
+  { method: 'POST', template: `${TABLE}/metrics`, operationId: 'reportMetrics', handle: reportMetrics },
+  { method: 'POST', template: '/v1/{prefix}/tables/rename', operationId: 'renameTable', handle: renameTable, replay: replayStored },
+]
+
+/** What `endpoints` of the configuration says: exactly the routes that are served. */
+const ENDPOINTS: readonly string[] = ICEBERG_ROUTES.map((route) => `${route.method} ${route.template}`)
+
+/** Every route of the server. Mutations that honour an Idempotency-Key have a `replay`. */
+// prettier-ignore
+export const ROUTES: readonly Route[] = [
+  { method: 'GET', template: '/v1/config', operationId: 'getConfig', handle: (call) => getConfig(call, ENDPOINTS) },
+  ...ICEBERG_ROUTES,
+  { method: 'GET', template: '/health/live', operationId: 'healthLive', handle: healthLive, isOpen: true },
+  { method: 'GET', template: '/health/ready', operationId: 'healthReady', handle: healthReady, isOpen: true },
+  { method: 'GET', template: '/metrics', operationId: 'metrics', handle: metrics },
+  ...ADMIN_ROUTES,
+]

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
+import { errorOf, member, textAt } from '../test-json.ts'
+
+let catalog: TestCatalog
+beforeAll(async () => {
+  catalog = await openTestCatalog()
+})
+afterAll(() => catalog.stop())
+
+it('always gives a prefix, both maps, the separator and the lifetime of idempotency keys', async () => {
+  const { status, json } = await catalog.call('GET', '/v1/config?warehouse=main')
+  expect(status).toBe(200)
+  expect(json).toMatchObject({
+    defaults: {},
+    overrides: { prefix: 'main', 'namespace-separator': '%1F' },
+    'idempotency-key-lifetime': 'PT24H',
+  })
+})
+
+it.each(['/v1/config', '/v1/config?warehouse='])('takes the default warehouse for %s', async (path) => {
+  const { json } = await catalog.call('GET', path)
+  expect(textAt(json, 'overrides', 'prefix')).toBe('main')
+})
+
+it('B011: refuses an unknown warehouse instead of answering for another', async () => {
+  const answer = await catalog.call('GET', '/v1/config?warehouse=nope')
+  expect(answer.status).toBe(404)
+  expect(errorOf(answer)).toEqual({
+    type: 'NoSuchWarehouseException',
+    code: 404,
+    message: 'Warehouse does not exist: nope',
+  })
+})
+
+it('refuses a prefix that is no warehouse', async () => {
+  const answer = await catalog.call('GET', '/v1/other/namespaces')
+  expect(answer.status).toBe(404)
+  expect(errorOf(answer).type).toBe('NoSuchWarehouseException')
+})
+
+const announced = async (): Promise<string[]> =>
+  member((await catalog.call('GET', '/v1/config')).json, 'endpoints') as string[]
+
+it('announces exactly the routes that are there', async () => {
+  const endpoints = await announced()
+  expect(endpoints).toHaveLength(15)
+  for (const endpoint of endpoints) {
+    const [method = '', template = ''] = endpoint.split(' ')
+    const path = template.replace('{prefix}', 'main').replaceAll(/\{\w+\}/g, 'x')
+    const answer = await catalog.call(method, path)
+    expect([200, 204, 400, 404], `${endpoint}: ${answer.status}`).toContain(answer.status)
+    if (answer.status === 400) expect(errorOf(answer).message).not.toMatch(/^No route/)
+  }
+})
+
+it('B013: refuses no verbatim use of the prefix', async () => {
+  const { json } = await catalog.call('GET', '/v1/config')
+  const prefix = textAt(json, 'overrides', 'prefix')
+  expect(prefix).toMatch(/^[A-Za-z0-9_-]+$/)
+  expect((await catalog.call('GET', `/v1/${prefix}/namespaces`)).status).toBe(200)
+})
+
+it.each([
+  ['GET', 'namespaces/a/views', 406],
+  ['POST', 'transactions/commit', 406],
+  ['POST', 'namespaces/a/tables/t/plan', 406],
+  ['GET', 'namespaces/a/tables/t/credentials', 406],
+  ['GET', 'namespaces/a/views/v', 404],
+  ['HEAD', 'namespaces/a/views/v', 404],
+])('answers %s %s, which is not announced, with %i', async (method, path, status) => {
+  const answer = await catalog.call(method, `/v1/main/${path}`)
+  expect(answer.status).toBe(status)
+  if (method === 'HEAD') expect(answer.text).toBe('')
+  else expect(errorOf(answer).code).toBe(status)
+})

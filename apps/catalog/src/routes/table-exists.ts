@@ -1,0 +1,12 @@
+import { NoSuchTableError } from '../catalog/catalog-errors.ts'
+import { NO_CONTENT, type HttpAnswer } from '../http/exchange.ts'
+import { tableInPath } from '../http/path-names.ts'
+import { warehouseOf, type RouteCall } from '../http/route.ts'
+
+/** HEAD …/tables/{table}. */
+export async function tableExists(call: RouteCall): Promise<HttpAnswer> {
+  const identifier = tableInPath(call)
+  const row = await call.catalog.pointers.find(warehouseOf(call).id, identifier)
+  if (row === undefined) throw new NoSuchTableError(identifier)
+  return NO_CONTENT
+}

@@ -1,0 +1,90 @@
+import type { AddressInfo } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { findTable } from '@timelake/database/find-tables'
+import { BackgroundTasks } from './background-tasks.ts'
+import { MetadataCache } from './cache/metadata-cache.ts'
+import { exactPointers, readThroughPointers, type FindRow } from './cache/pointer-cache.ts'
+import type { CatalogConfig } from './catalog-config.ts'
+import { makeCatalogMetrics } from './catalog-metrics.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import { CommitLanes } from './commit-lanes.ts'
+import type { CatalogContext } from './context.ts'
+import { makeDispatch } from './http/dispatch.ts'
+import { makeFetch } from './http/fetch-adapter.ts'
+import { makeGuard } from './http/guard.ts'
+import { makeNodeListener, type NodeListener } from './http/node-listener.ts'
+import { makeObserve } from './http/observe.ts'
+import type { TableRow } from '@timelake/database/table-row'
+import { ROUTES } from './routes.ts'
+
+export interface CatalogOptions {
+  readonly config: CatalogConfig
+  readonly context: CatalogContext
+}
+
+export interface RunningCatalog {
+  /** `http://host:port`, without a slash at the end. */
+  readonly url: string
+  /** Answers like the server does, without a network; its callers are trusted. */
+  fetch(request: Request): Promise<Response>
+  /** Finishes what has begun, within the configured time, and stops. Closes neither database nor store. */
+  stop(): Promise<void>
+}
+
+/** Serves the catalog until `stop`. Rejects when the address cannot be listened on. */
+export async function startCatalog(options: CatalogOptions): Promise<RunningCatalog> {
+  const { config, context } = options
+  const catalog = makeCatalog(options)
+  const dispatch = makeDispatch(catalog, ROUTES)
+  const observe = makeObserve(context.log, catalog.metrics, () => performance.now())
+  const listener = makeNodeListener(dispatch, { guard: makeGuard(config), observe })
+  const url = await listen(listener, config)
+  return { url, fetch: makeFetch(dispatch, observe), stop: () => stop(catalog, listener) }
+}
+
+function makeCatalog({ config, context }: CatalogOptions): Catalog {
+  const { metadataBytesMax } = config
+  const metadata = new MetadataCache({
+    objectStore: context.objectStore,
+    bytesMax: config.metadataCacheBytesMax,
+    metadataBytesMax,
+  })
+  const lanes = new CommitLanes({ depthMax: config.commitQueueDepthMax })
+  return {
+    config,
+    context,
+    metadata,
+    lanes,
+    pointers: makePointers(config, context),
+    background: new BackgroundTasks(context.log),
+    metrics: makeCatalogMetrics(context.registry, { metadata, lanes }),
+  }
+}
+
+function makePointers(config: CatalogConfig, context: CatalogContext) {
+  const findRow: FindRow<TableRow> = (warehouseId, { levels, name }) =>
+    findTable(context.database, { warehouseId, levels, name })
+  return config.isOnlyWriter
+    ? exactPointers(findRow, { entriesMax: config.pointerCacheEntriesMax })
+    : readThroughPointers(findRow)
+}
+
+async function listen({ server }: NodeListener, config: CatalogConfig): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(config.port, config.host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo // `as`: a TCP server has no other kind of address
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  return `http://${host}:${port}`
+}
+
+async function stop(catalog: Catalog, listener: NodeListener): Promise<void> {
+  const { drainTimeoutMs } = catalog.config
+  await listener.close(drainTimeoutMs)
+  await catalog.lanes.drain()
+  await catalog.background.drain()
+}
