@@ -1,0 +1,178 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pruneJobRuns } from '@timelake/database/job-runs'
+import { pruneOutbox } from '@timelake/database/outbox'
+import { cleanUpOutputs } from './clean-up-outputs.ts'
+import type { WorkerContext } from './context.ts'
+import { engineShelf } from './engine-shelf.ts'
+import { compactTableHandler } from './handlers/compact-table.ts'
+import { normalizedStore } from './normalized-store.ts'
+import { openBullmqPostgresQueue } from './queue/bullmq-postgres.ts'
+import type { JobQueue } from './queue/job-queue.ts'
+import { relayEvents } from './relay.ts'
+import { repeat, type Repetition } from './repeat.ts'
+import { reportRun } from './report-run.ts'
+import { runJob, type JobHandler, type RunJobOptions } from './run-job.ts'
+import { surveyDueJobs } from './survey.ts'
+import { catalogsOf } from './table-catalogs.ts'
+import { defaultWorkerConfig, type WorkerConfig } from './worker-config.ts'
+import { makeWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts'
+
+export interface WorkerOptions {
+  /** Anything but the directory has a default. */
+  readonly config: Partial<WorkerConfig> & Pick<WorkerConfig, 'jobsDirectory'>
+  readonly context: WorkerContext
+}
+
+export interface RunningWorker {
+  /** Takes no new jobs, lets running ones finish within the configured time, then aborts them. */
+  stop(): Promise<void>
+}
+
+interface Worker {
+  readonly config: WorkerConfig
+  readonly context: WorkerContext
+  readonly queue: JobQueue
+  readonly metrics: WorkerMetrics
+  readonly workerId: string
+  /** Runs that have begun and not ended in this process. */
+  readonly activeRunIds: Set<string>
+}
+
+/** Rows of history that one pass forgets. */
+const PRUNE_ROWS_MAX = 1_000
+
+/**
+ * Follows the outbox and runs the jobs that come due, until `stop`. Whatever was due when an earlier process died is
+ * found by the first survey. Rejects when the queue's tables cannot be made.
+ */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { context } = options
+  const config = { ...defaultWorkerConfig, ...options.config }
+  const metrics = makeWorkerMetrics(context)
+  await emptyDirectory(config)
+  const queue = await openBullmqPostgresQueue({
+    pool: context.database.queuePool(),
+    concurrency: config.concurrency,
+    onError(error) {
+      metrics.queueErrors.inc()
+      context.log.error({ err: error }, 'the job queue is in trouble')
+    },
+  })
+  const workerId = context.newUuid()
+  const worker = { config, context, queue, metrics, workerId, activeRunIds: new Set<string>() }
+  const engines = engineShelf(config)
+  const handler = trackRuns(worker, compactionHandler(worker, engines))
+  startQueue(worker, { 'compact-table': handler })
+  const loops = startLoops(worker)
+  return {
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()))
+      await queue.stop({ waitMsMax: config.drainTimeoutMs })
+      await engines.stop()
+    },
+  }
+}
+
+/** What an earlier process left there belongs to runs that have ended. */
+async function emptyDirectory({ jobsDirectory, isOnlyWorker }: WorkerConfig): Promise<void> {
+  const runs = join(jobsDirectory, 'runs')
+  if (isOnlyWorker) await rm(runs, { recursive: true, force: true })
+  await mkdir(runs, { recursive: true })
+}
+
+function compactionHandler(worker: Worker, engines: ReturnType<typeof engineShelf>): JobHandler {
+  const { context, config, metrics } = worker
+  return compactTableHandler({
+    context,
+    catalogOf: catalogsOf(context),
+    borrowEngine: engines.borrow,
+    jobsDirectory: join(config.jobsDirectory, 'runs'),
+    metrics,
+  })
+}
+
+function trackRuns({ activeRunIds }: Worker, handler: JobHandler): JobHandler {
+  return async (run) => {
+    activeRunIds.add(run.runId)
+    try {
+      return await handler(run)
+    } finally {
+      activeRunIds.delete(run.runId)
+    }
+  }
+}
+
+function startQueue(worker: Worker, handlers: RunJobOptions['handlers']): void {
+  const { config, context, queue, metrics, workerId } = worker
+  const { database, nowMs, newUuid, reachFaultPoint, log } = context
+  const run = { ...config, database, handlers, workerId, nowMs, newUuid, reachFaultPoint }
+  queue.start(async (job, signal) => {
+    const startedMs = nowMs()
+    const ran = await runJob(run, job, signal)
+    if (ran.outcome === 'not-due' && ran.dueAtMs !== undefined) {
+      await queue.enqueue(job, { delayMs: ran.dueAtMs - nowMs() })
+    }
+    reportRun({ log, metrics, job, ran, tookMs: nowMs() - startedMs })
+  })
+}
+
+function startLoops(worker: Worker): readonly Repetition[] {
+  const { config, context } = worker
+  const onError = (what: string) => (error: unknown) =>
+    context.log.error({ err: error }, `${what} failed; it is tried again`)
+  return [
+    repeat(() => relayStep(worker), {
+      intervalMs: config.relayIntervalMs,
+      onError: onError('the relay'),
+    }),
+    repeat(() => surveyStep(worker), {
+      intervalMs: config.surveyIntervalMs,
+      onError: onError('the survey'),
+    }),
+    repeat((signal) => cleanUpStep(worker, signal), {
+      intervalMs: config.cleanupIntervalMs,
+      onError: onError('the clean-up'),
+    }),
+  ]
+}
+
+async function relayStep({ config, context, queue, metrics }: Worker): Promise<'again' | 'wait'> {
+  const { database, nowMs } = context
+  const { quietMs, commitCountMax, relayBatchMax: batchMax } = config
+  const relayed = await relayEvents({ database, queue, batchMax, quietMs, commitCountMax, nowMs })
+  metrics.relayedEvents.inc(relayed.eventCount)
+  return relayed.eventCount === batchMax ? 'again' : 'wait'
+}
+
+async function surveyStep({ config, context, queue }: Worker): Promise<'wait'> {
+  const { database, nowMs } = context
+  await surveyDueJobs({ database, queue, batchMax: config.surveyBatchMax, nowMs })
+  return 'wait'
+}
+
+async function cleanUpStep(worker: Worker, signal: AbortSignal): Promise<'wait'> {
+  const { config, context, metrics, workerId, activeRunIds } = worker
+  const { database, nowMs, log } = context
+  const cleaned = await cleanUpOutputs(
+    {
+      database,
+      store: normalizedStore(context.objectStore),
+      catalogOf: catalogsOf(context),
+      workerId,
+      activeRunIds,
+      isOnlyWorker: config.isOnlyWorker,
+      graceMs: config.cleanupGraceMs,
+      nowMs,
+    },
+    signal,
+  )
+  for (const run of cleaned) {
+    if (run.outcome === 'settled') metrics.cleanedOutputs.inc(run.deletedCount)
+    log.info(run, 'outputs of a dead run')
+  }
+  const beforeMs = nowMs() - config.historyMsMax
+  await pruneOutbox(database, { dispatchedBeforeMs: beforeMs, limit: PRUNE_ROWS_MAX })
+  await pruneJobRuns(database, { startedBeforeMs: beforeMs, limit: PRUNE_ROWS_MAX })
+  return 'wait'
+}
