@@ -1,0 +1,12 @@
+import type { Settings } from '@timelake/timelake/contract/settings'
+
+/** What a command reaches in the outside world. */
+export interface CommandContext {
+  readonly settings: Settings
+  /** One line or block for the user, on standard output. */
+  readonly print: (text: string) => void
+  readonly send: (request: Request) => Promise<Response>
+  nowMs(): number
+  newUuid(): string
+  pause(durationMs: number): Promise<void>
+}

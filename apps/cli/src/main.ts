@@ -1,0 +1,93 @@
+import { DataDirectoryInUseError } from '@timelake/database/database-errors'
+import { SettingsError } from '@timelake/timelake/contract/settings'
+import type { CommandContext } from './command-context.ts'
+import { parseCommandLine, UsageError, type Command } from './command-line.ts'
+import { processSettings } from './config.ts'
+import { CommandError, EXIT_CODES, type ExitCode } from './exit-code.ts'
+import { HELP_TEXT } from './help-text.ts'
+
+/** npm passes an interrupt on that the terminal has already delivered; repeats within this time are the same one. */
+const SECOND_SIGNAL_AFTER_MS = 1_000
+
+/**
+ * Runs the command that the arguments ask for and sets the exit code. `serve` returns once the server listens and
+ * goes on until a signal. Everything else in the program is free of signals and exits.
+ */
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    process.exitCode = await run(parseCommandLine(args))
+  } catch (error) {
+    process.exitCode = report(error)
+  }
+}
+
+async function run(command: Command): Promise<ExitCode> {
+  const print = (text: string): void => void process.stdout.write(`${text}\n`)
+  switch (command.kind) {
+    case 'help':
+      print(HELP_TEXT)
+      return EXIT_CODES.done
+    case 'version':
+      print((await import('./program-version.ts')).programVersion())
+      return EXIT_CODES.done
+    case 'serve':
+      return serveUntilSignal(print)
+    case 'info':
+      return (await import('./info.ts')).info(command, await commandContext())
+    case 'maintain':
+      return (await import('./maintain.ts')).maintain(command, await commandContext())
+    case 'recover':
+      return (await import('./recover.ts')).recover(command, await commandContext())
+  }
+}
+
+async function commandContext(): Promise<CommandContext> {
+  return (await import('./context.ts')).makeCommandContext(processSettings())
+}
+
+async function serveUntilSignal(print: (text: string) => void): Promise<ExitCode> {
+  const settings = processSettings()
+  const { serve } = await import('./serve.ts')
+  const server = await serve(settings)
+  print(server.greeting)
+  let firstSignalMs: number | undefined
+  const stop = (): void => {
+    const nowMs = Date.now()
+    if (firstSignalMs === undefined) {
+      firstSignalMs = nowMs
+      void server.stop().then(
+        () => process.exit(EXIT_CODES.done),
+        (error: unknown) => process.exit(report(error)),
+      )
+    } else if (nowMs - firstSignalMs >= SECOND_SIGNAL_AFTER_MS) {
+      process.exit(EXIT_CODES.failed)
+    }
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  return EXIT_CODES.done
+}
+
+function report(error: unknown): ExitCode {
+  const known = explain(error)
+  process.stderr.write(`${known?.sentence ?? describeChain(error)}\n`)
+  return known?.exitCode ?? EXIT_CODES.failed
+}
+
+function explain(error: unknown): { sentence: string; exitCode: ExitCode } | undefined {
+  if (error instanceof CommandError) return { sentence: error.message, exitCode: error.exitCode }
+  if (error instanceof UsageError || error instanceof SettingsError) {
+    return { sentence: error.message, exitCode: EXIT_CODES.wrongUsage }
+  }
+  if (error instanceof DataDirectoryInUseError) {
+    return { sentence: error.message, exitCode: EXIT_CODES.refused }
+  }
+  return undefined
+}
+
+// An error that nobody expected is shown with its stack and its causes, because somebody has to find it.
+function describeChain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const own = error.stack ?? error.message
+  return error.cause === undefined ? own : `${own}\ncaused by: ${describeChain(error.cause)}`
+}
