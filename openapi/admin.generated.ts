@@ -1,0 +1,487 @@
+// Made by `npm run generate` from timelake-catalog.yaml. Do not edit.
+
+export interface paths {
+    "/admin/v1/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All tables of a warehouse with their ids
+         * @description In order of id, in pages.
+         */
+        get: operations["listAllTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tables/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        /** A table by its id */
+        get: operations["getTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tables/{id}/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        /** What maintenance did to a table, decided and will do */
+        get: operations["getMaintenance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tables/{id}/compact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge the small files of a table now
+         * @description Asks for a run and does not wait for it. With `dry-run=true` nothing is asked for: the answer is what a run would do at this moment, and why.
+         */
+        post: operations["compactTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description What went wrong. */
+        ErrorModel: {
+            /** @description A sentence for people. Some clients compare parts of it, so those parts are fixed. */
+            message: string;
+            /** @description Which kind of failure it is; clients decide by it. */
+            type: string;
+            /** @description The HTTP status again. */
+            code: bigint;
+            /** @description Never sent by this server. */
+            stack?: string[];
+        };
+        /** @description The levels of a namespace, outermost first. */
+        Namespace: string[];
+        /** @description Where the next page begins; null or absent on the last one. It has no meaning to a client. */
+        PageToken: string | null;
+        /** @description The envelope of every answer with a status from 400 on, whoever noticed the failure. */
+        IcebergErrorResponse: {
+            error: components["schemas"]["ErrorModel"];
+        };
+        /** @description The row of a table. */
+        AdminTableRow: {
+            /** @description Stays the same for the life of the table. */
+            id: string;
+            namespace: components["schemas"]["Namespace"];
+            name: string;
+            "table-uuid": string;
+            location: string;
+            /** @description The current metadata file. */
+            "metadata-location": string;
+            /**
+             * Format: int64
+             * @description How many metadata files it has had.
+             */
+            version: bigint;
+        };
+        /** @description A page of tables. */
+        AdminTableList: {
+            tables: components["schemas"]["AdminTableRow"][];
+            /** @description Null on the last page. */
+            "next-page-token": string | null;
+        };
+        /** @description The row of a table and what its metadata says in short. */
+        AdminTable: components["schemas"]["AdminTableRow"] & {
+            "format-version": bigint;
+            /** Format: int64 */
+            "last-updated-ms": bigint;
+            /** Format: int64 */
+            "current-snapshot-id": bigint | null;
+            /** Format: int64 */
+            "snapshot-count": bigint;
+            properties: {
+                [key: string]: string;
+            };
+        };
+        /** @description What maintenance did to a table, decided and will do. */
+        MaintenanceReport: {
+            "table-id": string;
+            jobs: components["schemas"]["JobSchedule"][];
+            runs: components["schemas"]["JobRun"][];
+        };
+        /** @description One kind of job of one table. */
+        JobSchedule: {
+            "job-kind": string;
+            /**
+             * Format: int64
+             * @description When it is looked at next if nothing happens before; null when nothing is asked for.
+             */
+            "next-trigger-ms": bigint | null;
+            /** @description Why then. */
+            reason: string | null;
+            /**
+             * Format: int64
+             * @description Commits since it was last looked at.
+             */
+            "pending-commits": bigint;
+            /** Format: int64 */
+            "first-pending-ms": bigint | null;
+            /** Format: int64 */
+            "last-commit-ms": bigint | null;
+            /** @description What was decided last, with the numbers that it rests on; null before the first time. */
+            "last-decision": null | components["schemas"]["Decision"];
+            /** Format: int64 */
+            "decided-ms": bigint | null;
+        };
+        /** @description An outcome and the reason for it. Further members depend on the kind of job. */
+        Decision: {
+            outcome: string;
+            reason: string;
+            numbers?: components["schemas"]["CompactionNumbers"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description One run of a job. */
+        JobRun: {
+            id: string;
+            "job-kind": string;
+            /** @enum {string} */
+            state: "running" | "succeeded" | "nothing-to-do" | "skipped" | "failed" | "abandoned";
+            reason: string | null;
+            /** @description What the run did, as the kind of job tells it; null before its end. */
+            outcome: unknown;
+            /** Format: int64 */
+            "started-ms": bigint;
+            /** Format: int64 */
+            "finished-ms": bigint | null;
+            /** Format: int64 */
+            "deadline-ms": bigint;
+            "worker-id": string;
+        };
+        /** @description What is asked for now. */
+        CompactionAccepted: {
+            "table-id": string;
+            jobs: components["schemas"]["JobSchedule"][];
+        };
+        /** @description What a run would do at this moment. */
+        CompactionDryRun: {
+            "table-id": string;
+            /** @enum {string} */
+            outcome: "compact" | "nothing-to-do" | "skipped";
+            reason: string;
+            numbers?: components["schemas"]["CompactionNumbers"];
+            /** Format: int64 */
+            "snapshot-id"?: bigint;
+            /** @description The order of the merged files; 0 means as they come. */
+            "sort-order-id"?: bigint;
+            /** @description Why the table's sort order is not kept. */
+            "unsorted-reason"?: string;
+            groups?: components["schemas"]["CompactionGroup"][];
+            /** @description Groups that are left to the next run by the bound on one. */
+            "remaining-group-count"?: bigint;
+            /**
+             * Format: int64
+             * @description When a partition becomes cold enough, if no commit comes before.
+             */
+            "next-trigger-ms"?: bigint | null;
+        };
+        /** @description The numbers that a decision rests on. */
+        CompactionNumbers: {
+            "live-file-count": bigint;
+            "small-file-count": bigint;
+            "partition-count": bigint;
+            /** @description Small files in the partition that has most of them. */
+            "largest-small-file-count": bigint;
+            /** Format: int64 */
+            "target-file-size-bytes"?: bigint;
+            /** Format: int64 */
+            "small-file-size-bytes"?: bigint;
+            "min-input-files"?: bigint;
+            /** Format: int64 */
+            "cold-after-ms"?: bigint;
+        };
+        /** @description Files of one partition that become one file. */
+        CompactionGroup: {
+            "spec-id": bigint;
+            /** @description The values of the partition key; bytes as hexadecimal text. */
+            partition: unknown[];
+            "input-file-count": bigint;
+            /** Format: int64 */
+            "input-size-bytes": bigint;
+            /** Format: int64 */
+            "input-row-count": bigint;
+            "output-file-count": bigint;
+            reason: string;
+        };
+    };
+    responses: {
+        /** @description The request breaks a rule that no state of the catalog could make right. Nothing was changed. */
+        "bad-request": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+        /** @description A token is required and was missing or wrong. */
+        "not-authorized": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+        /** @description The Host or Origin header is not one that this server answers. */
+        forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+        /** @description The body is larger than TIMELAKE_BODY_BYTES_MAX. */
+        "too-large": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+        /** @description Certainly not applied; Retry-After says when to try again. */
+        busy: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+        /** @description The server failed. On a commit, whether it was applied is not known. */
+        failure: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+        /** @description There is no table with this id. */
+        "no-table-id": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+    };
+    parameters: {
+        /** @description The `prefix` that the config answer names; here the name of the warehouse. */
+        prefix: string;
+        /** @description The levels, each percent-encoded, joined by the encoded unit separator `%1F`. The path is split before it is decoded, so a level may hold any character but that one. */
+        namespace: string;
+        /** @description The name of a table, percent-encoded. */
+        table: string;
+        /** @description The id of a table's row; it stays when the table is renamed. */
+        "table-id": string;
+        /** @description The namespace to look below, spelled as in a path. Empty means the top level. */
+        parent: string;
+        /** @description The warehouse that the client wants to use. */
+        warehouse: string;
+        /** @description Asks for a page. Empty for the first one, else the `next-page-token` of the page before. */
+        "page-token": components["schemas"]["PageToken"];
+        /** @description Most entries wanted in one page. The server may send fewer. */
+        "page-size": bigint;
+        /** @description `refs` leaves out snapshots that no branch or tag points at. */
+        snapshots: "all" | "refs";
+        /** @description An ETag of an earlier answer. */
+        "if-none-match": string;
+        /** @description Views through which the table is read. Accepted and not used. */
+        "referenced-by": string;
+        /** @description Whether the files may be deleted. It is recorded; nothing is deleted by the drop itself. */
+        "purge-requested": boolean;
+        /** @description How the client would like to reach the files. A hint; unknown values are ignored. */
+        "data-access": string;
+        /** @description A UUID that stands for this one call. A repeat with the same key and the same content gets the outcome of the first; with other content, or while the first still runs, 409. */
+        "idempotency-key": string;
+    };
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listAllTables: {
+        parameters: {
+            query?: {
+                /** @description The warehouse that the client wants to use. */
+                warehouse?: components["parameters"]["warehouse"];
+                /** @description Asks for a page. Empty for the first one, else the `next-page-token` of the page before. */
+                pageToken?: components["parameters"]["page-token"];
+                /** @description Most entries wanted in one page. The server may send fewer. */
+                pageSize?: components["parameters"]["page-size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTableList"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            /** @description There is no such warehouse. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    getTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table and what its metadata says in short. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTable"];
+                };
+            };
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-table-id"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    getMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Each kind of job with its next trigger and last decision, and the last runs, newest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceReport"];
+                };
+            };
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-table-id"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    compactTable: {
+        parameters: {
+            query?: {
+                /** @description Whether only to plan. */
+                "dry-run"?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan of a dry run. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompactionDryRun"];
+                };
+            };
+            /** @description A run was asked for. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompactionAccepted"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-table-id"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+}
