@@ -2,7 +2,9 @@ import { CorruptFileError } from '../spec/errors.ts'
 import { AVRO_ITEMS_MAX } from './avro-limits.ts'
 
 const TWO_28 = 2 ** 28
-const replacement = '\ufffd'
+const VARINT_BYTES_MAX = 10
+/** What a decoder puts in the place of bytes that are no UTF-8. */
+const REPLACEMENT = '\ufffd'
 
 /**
  * Reads Avro primitives from one block. Every length is checked against what is left before it is used, so a
@@ -13,16 +15,20 @@ export class AvroCursor {
   position = 0
   /** Elements of lists and maps that may still be kept; shared by the blocks of a file through the reader. */
   itemsLeft: number
+  itemBlockBytes: number | undefined = undefined
   private readonly bytes: Uint8Array
-  private readonly text8: Buffer
-  private readonly view: DataView
+  private text8: Buffer | undefined = undefined
+  private floats: DataView | undefined = undefined
 
   constructor(bytes: Uint8Array, what: string, itemsLeft: number = AVRO_ITEMS_MAX) {
     this.bytes = bytes
     this.what = what
     this.itemsLeft = itemsLeft
-    this.text8 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  /** A cursor of its own over a part of this block. */
+  fork(start: number, end: number): AvroCursor {
+    return new AvroCursor(this.bytes.subarray(start, end), this.what)
   }
 
   get remainingBytes(): number {
@@ -73,31 +79,47 @@ export class AvroCursor {
     return value
   }
 
+  /** Passes over an int or long. */
   skipVarint(): void {
-    this.long()
+    for (let index = 0; index < VARINT_BYTES_MAX; index += 1) {
+      const byte = this.bytes[this.position]
+      if (byte === undefined) throw this.fail('ends inside a number')
+      this.position += 1
+      if (byte < 0x80 && (byte < 2 || index < VARINT_BYTES_MAX - 1)) return
+    }
+    throw this.fail('a number of more than 64 bits')
   }
 
   /** A length in bytes that fits into the rest of the block. */
   lengthBytes(): number {
-    const length = this.long()
-    if (length < 0n || length > BigInt(this.remainingBytes)) {
+    const length = this.size()
+    if (length < 0 || length > this.remainingBytes) {
       throw this.fail(`expected at most ${this.remainingBytes} bytes, got a length of ${length}`)
     }
-    return Number(length)
+    return length
   }
 
   /**
-   * The element count of the next part of a list or map, 0 at its end; `lengthBytes` is there when the writer gave
-   * it. Elements take at least one byte each, so a count above the rest of the block is damage.
+   * The element count of the next part of a list or map, 0 at its end; `itemBlockBytes` is then the part's length when
+   * the writer gave it. Elements take at least one byte each, so a count above the rest of the block is damage.
    */
-  itemBlock(): { count: number; lengthBytes: number | undefined } {
-    const count = this.long()
-    const lengthBytes = count < 0n ? this.lengthBytes() : undefined
-    const size = count < 0n ? -count : count
-    if (size > BigInt(this.remainingBytes)) {
-      throw this.fail(`expected at most ${this.remainingBytes} elements, got ${size}`)
+  itemBlock(): number {
+    const signed = this.size()
+    this.itemBlockBytes = signed < 0 ? this.lengthBytes() : undefined
+    const count = Math.abs(signed)
+    if (count > this.remainingBytes) {
+      throw this.fail(`expected at most ${this.remainingBytes} elements, got ${count}`)
     }
-    return { count: Number(size), lengthBytes }
+    return count
+  }
+
+  /** A number that is compared with lengths, so it may lose the digits that no length has. */
+  private size(): number {
+    const start = this.position
+    const low = this.group(4)
+    if (!this.more) return (low >>> 1) ^ -(low & 1)
+    this.position = start
+    return Number(this.long())
   }
 
   /** Takes elements that will be kept from the budget of the file. */
@@ -121,12 +143,18 @@ export class AvroCursor {
 
   float(): number {
     this.skipBytes(4)
-    return this.view.getFloat32(this.position - 4, true)
+    return this.view().getFloat32(this.position - 4, true)
   }
 
   double(): number {
     this.skipBytes(8)
-    return this.view.getFloat64(this.position - 8, true)
+    return this.view().getFloat64(this.position - 8, true)
+  }
+
+  private view(): DataView {
+    const { buffer, byteOffset, byteLength } = this.bytes
+    this.floats ??= new DataView(buffer, byteOffset, byteLength)
+    return this.floats
   }
 
   fixed(lengthBytes: number): Uint8Array {
@@ -143,15 +171,18 @@ export class AvroCursor {
     const length = this.lengthBytes()
     const start = this.position
     this.position += length
+    const { buffer, byteOffset, byteLength } = this.bytes
+    this.text8 ??= Buffer.from(buffer, byteOffset, byteLength)
     const text = this.text8.toString('utf8', start, this.position)
-    if (
-      text.includes(replacement) &&
-      Buffer.compare(Buffer.from(text), this.text8.subarray(start, this.position)) !== 0
-    ) {
+    if (text.includes(REPLACEMENT) && !isSpelled(text, this.text8.subarray(start, this.position))) {
       throw this.fail('text that is not UTF-8')
     }
     return text
   }
+}
+
+function isSpelled(text: string, bytes: Uint8Array): boolean {
+  return Buffer.compare(Buffer.from(text), bytes) === 0
 }
 
 function unzigzag(unsigned: number): number {

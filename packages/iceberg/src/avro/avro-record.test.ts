@@ -63,7 +63,7 @@ describe('readRecord', () => {
     })
     const plan = planFor(strange, wanted)
     for (let run = 0; run < 300; run += 1) {
-      const value = { ...(type.random() as Record<string, unknown>) }
+      const value = { ...(type.random() as unknown as Record<string, unknown>) }
       const unwrap = (union: unknown): unknown =>
         union === null ? undefined : Object.values(union as object)[0]
       const first = unwrap(value['first'])

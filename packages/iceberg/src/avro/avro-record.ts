@@ -3,6 +3,8 @@ import { CorruptFileError } from '../spec/errors.ts'
 import type { AvroCursor } from './avro-cursor.ts'
 import type { AvroField, AvroRecord, AvroType, AvroUnion } from './avro-schema.ts'
 import { readScalar, skipValue, unionBranch } from './avro-value.ts'
+import type { ReadMap } from './lazy-map.ts'
+import { LazyMap } from './lazy-map.ts'
 
 /** What the reader makes of a field, whatever spelling the writer chose for it. */
 export type WantedKind =
@@ -30,6 +32,8 @@ export interface WantedField {
   readonly kind: WantedKind
   /** The members of `record` and `record-list`. */
   readonly members?: readonly WantedField[]
+  /** Leaves maps by id as their bytes until they are asked. */
+  readonly isLazy?: boolean
 }
 
 /** The values of one record by slot; `undefined` is absent or null. */
@@ -41,6 +45,8 @@ interface ReadStep {
   readonly type: AvroType
   readonly wanted: WantedField | undefined
   readonly members: RecordPlan | undefined
+  /** How a map by id is read. */
+  readonly readMap: ReadMap<unknown> | undefined
 }
 
 /** How the records of one writer schema fill the wanted slots. */
@@ -74,7 +80,7 @@ export function planRecord(
     const members = planMembers(field, found, what)
     memberPlans[slot] = members
     if (!hasWantedShape(field.type, found.kind)) throw shapeError(field, found, what)
-    return { slot, type: field.type, wanted: found, members }
+    return { slot, type: field.type, wanted: found, members, readMap: mapReader(field.type, found) }
   })
   const sized = new Set(record.sizedFields.map((field) => field.type))
   const steps = planned.filter((step) => sized.has(step.type))
@@ -82,7 +88,7 @@ export function planRecord(
 }
 
 function skipStep(type: AvroType): ReadStep {
-  return { slot: -1, type, wanted: undefined, members: undefined }
+  return { slot: -1, type, wanted: undefined, members: undefined, readMap: undefined }
 }
 
 function isSameField(wanted: WantedField, field: AvroField): boolean {
@@ -192,9 +198,8 @@ function readWanted(cursor: AvroCursor, step: ReadStep, wanted: WantedField): un
     case 'long-list':
       return readList(cursor, readLong, elementUnion(type))
     case 'long-by-id':
-      return readLongsById(cursor, valueUnion(type))
     case 'bytes-by-id':
-      return readBytesById(cursor, type)
+      return readMap(cursor, step, type)
     case 'tuple':
       return readTuple(cursor, type)
     case 'record':
@@ -218,17 +223,6 @@ function elementUnion(type: AvroType): AvroUnion | undefined {
   return type.kind === 'array' && type.items.kind === 'union' ? type.items : undefined
 }
 
-function valueField(type: AvroType): AvroType | undefined {
-  return type.kind === 'array' && type.items.kind === 'record'
-    ? type.items.fields[1]?.type
-    : undefined
-}
-
-function valueUnion(type: AvroType): AvroUnion | undefined {
-  const value = valueField(type)
-  return value?.kind === 'union' ? value : undefined
-}
-
 /** True when the element that comes is null. */
 function isNullNext(cursor: AvroCursor, union: AvroUnion | undefined): boolean {
   return union !== undefined && unionBranch(cursor, union).kind === 'null'
@@ -249,9 +243,41 @@ function readList<T>(
 }
 
 function nextItems(cursor: AvroCursor): number {
-  const { count } = cursor.itemBlock()
+  const count = cursor.itemBlock()
   cursor.takeItems(count)
   return count
+}
+
+/** The value type of an int-keyed map, or of the branch of a union that is one. */
+function mapValueType(type: AvroType): AvroType | undefined {
+  const list = type.kind === 'union' ? type.branches.find(({ kind }) => kind === 'array') : type
+  if (list?.kind !== 'array' || list.items.kind !== 'record') return undefined
+  return list.items.fields[1]?.type
+}
+
+function mapReader(type: AvroType, wanted: WantedField): ReadMap<unknown> | undefined {
+  const valueType = mapValueType(type)
+  if (valueType === undefined) return undefined
+  if (wanted.kind === 'bytes-by-id') return (cursor) => readBytesById(cursor, valueType)
+  return (cursor) => readLongsById(cursor, valueType.kind === 'union' ? valueType : undefined)
+}
+
+function readMap(cursor: AvroCursor, step: ReadStep, type: AvroType): ReadonlyMap<number, unknown> {
+  invariant(step.readMap !== undefined, 'a map field was planned without its reader')
+  if (step.wanted?.isLazy !== true) return step.readMap(cursor)
+  const start = cursor.position
+  passMap(cursor, mapValueType(type) ?? { kind: 'null' })
+  return new LazyMap(cursor, { start, end: cursor.position }, step.readMap)
+}
+
+/** Passes over a map and finds everything wrong that reading it would find. */
+function passMap(cursor: AvroCursor, valueType: AvroType): void {
+  for (let count = cursor.itemBlock(); count > 0; count = cursor.itemBlock()) {
+    for (let index = 0; index < count; index += 1) {
+      cursor.int()
+      skipValue(cursor, valueType)
+    }
+  }
 }
 
 function readLongsById(cursor: AvroCursor, union: AvroUnion | undefined): Map<number, bigint> {
@@ -265,13 +291,12 @@ function readLongsById(cursor: AvroCursor, union: AvroUnion | undefined): Map<nu
   return values
 }
 
-function readBytesById(cursor: AvroCursor, type: AvroType): Map<number, Uint8Array> {
+function readBytesById(cursor: AvroCursor, valueType: AvroType): Map<number, Uint8Array> {
   const values = new Map<number, Uint8Array>()
-  const valueType = valueField(type)
   for (let count = nextItems(cursor); count > 0; count = nextItems(cursor)) {
     for (let index = 0; index < count; index += 1) {
       const id = cursor.int()
-      const bytes = valueType === undefined ? undefined : readOptionalBytes(cursor, valueType)
+      const bytes = readOptionalBytes(cursor, valueType)
       if (bytes !== undefined) values.set(id, bytes)
     }
   }

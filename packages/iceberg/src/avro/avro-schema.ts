@@ -164,7 +164,7 @@ function readRecord(json: JsonObject, names: Names, scope: Scope): AvroRecord {
   const { name, namespace } = nameOf(json, names, scope)
   const fields: AvroField[] = []
   const record: AvroRecord = { kind: 'record', name, fields, sizedFields: [] }
-  register(record, json, names, namespace)
+  register(record, { json, names, namespace })
   const members = json['fields']
   if (!isList(members)) throw schemaError(names, `record ${name} has no fields`)
   if (members.length > AVRO_FIELDS_MAX)
@@ -195,7 +195,7 @@ function readFixed(json: JsonObject, names: Names, scope: Scope): AvroFixed {
     lengthBytes: Number(size),
     ...optionalText('logicalType', json['logicalType']),
   }
-  register(fixed, json, names, namespace)
+  register(fixed, { json, names, namespace })
   return fixed
 }
 
@@ -204,7 +204,7 @@ function readEnum(json: JsonObject, names: Names, scope: Scope): AvroEnum {
   const symbols = textList(json['symbols'])
   if (symbols.length === 0) throw schemaError(names, `enum ${name} has no symbols`)
   const type: AvroEnum = { kind: 'enum', name, symbols }
-  register(type, json, names, namespace)
+  register(type, { json, names, namespace })
   return type
 }
 
@@ -217,14 +217,16 @@ function nameOf(json: JsonObject, names: Names, scope: Scope): { name: string; n
   return { name, namespace: typeof namespace === 'string' ? namespace : scope.namespace }
 }
 
-function register(
-  type: AvroRecord | AvroFixed | AvroEnum,
-  json: JsonObject,
-  names: Names,
-  namespace: string,
-): void {
+function register(type: AvroRecord | AvroFixed | AvroEnum, place: Registration): void {
+  const { json, names, namespace } = place
   names.byName.set(fullName(type.name, namespace), type)
   for (const alias of textList(json['aliases'])) names.byName.set(fullName(alias, namespace), type)
+}
+
+interface Registration {
+  readonly json: JsonObject
+  readonly names: Names
+  readonly namespace: string
 }
 
 function fullName(name: string, namespace: string): string {

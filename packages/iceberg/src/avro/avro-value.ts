@@ -92,9 +92,9 @@ function skipFields(cursor: AvroCursor, record: AvroRecord, depth: number): void
 
 function skipItems(cursor: AvroCursor, type: AvroArray | AvroMap, depth: number): void {
   for (;;) {
-    const { count, lengthBytes } = cursor.itemBlock()
+    const count = cursor.itemBlock()
     if (count === 0) return
-    if (lengthBytes !== undefined) cursor.skipBytes(lengthBytes)
+    if (cursor.itemBlockBytes !== undefined) cursor.skipBytes(cursor.itemBlockBytes)
     else skipItemBlock(cursor, type, { count, depth })
   }
 }

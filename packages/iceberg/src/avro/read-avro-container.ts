@@ -52,7 +52,7 @@ export function openAvroContainer(bytes: Uint8Array, what: string): AvroContaine
 
 function readKeyValues(cursor: AvroCursor): Map<string, string> {
   const metadata = new Map<string, string>()
-  for (let { count } = cursor.itemBlock(); count > 0; count = cursor.itemBlock().count) {
+  for (let count = cursor.itemBlock(); count > 0; count = cursor.itemBlock()) {
     for (let index = 0; index < count; index += 1) {
       metadata.set(cursor.text(), utf8Text(cursor.byteString()))
       if (metadata.size > AVRO_HEADER_KEYS_MAX) throw cursor.fail('too many header keys')

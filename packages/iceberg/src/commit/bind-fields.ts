@@ -1,5 +1,5 @@
 import { canTransform } from '../spec/apply-transform.ts'
-import { InvalidInputError } from '../spec/errors.ts'
+import { InvalidInputError, ValidationFailedError } from '../spec/errors.ts'
 import type { UnboundPartitionField } from '../spec/partition-spec.ts'
 import type { SchemaIndex } from '../spec/schema-index.ts'
 import type { SortField } from '../spec/sort-order.ts'
@@ -67,7 +67,7 @@ interface SourceUse {
 
 function checkSource(index: SchemaIndex, { sourceId, transform }: SourceUse, what: string): void {
   const type = index.fieldsById.get(sourceId)?.type
-  if (type === undefined) throw new InvalidInputError(`Cannot find source column for ${what}`)
+  if (type === undefined) throw new ValidationFailedError(`Cannot find source column for ${what}`)
   if (isNested(type))
     throw new InvalidInputError(`Cannot use non-primitive source column for ${what}`)
   if (!canTransform(transform, type))

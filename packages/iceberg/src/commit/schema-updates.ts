@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../spec/errors.ts'
+import { InvalidInputError, ValidationFailedError } from '../spec/errors.ts'
 import type { Schema } from '../spec/schema.ts'
 import { highestFieldId, indexSchema } from '../spec/schema-index.ts'
 import { validateSchema } from '../spec/validate-schema.ts'
@@ -30,7 +30,7 @@ export function addSchema(draft: TableMetadataDraft, schema: Schema): void {
 export function setCurrentSchema(draft: TableMetadataDraft, schemaId: number): void {
   const id = schemaId === LAST_ADDED ? draft.lastAddedSchemaId : schemaId
   if (id === undefined)
-    throw new InvalidInputError('Cannot set last added schema: no schema has been added')
+    throw new ValidationFailedError('Cannot set last added schema: no schema has been added')
   if (id === draft.currentSchemaId) return
   const schema = draft.schemas.find((other) => other.schemaId === id)
   if (schema === undefined)

@@ -22,12 +22,13 @@ export interface SnapshotLogChange {
  * whose log runs backwards or into the future; older entries stay as they are.
  */
 export function nextSnapshotLog(change: SnapshotLogChange): readonly SnapshotLogEntry[] {
-  const { before, appended } = change
-  const keepsAll = !change.hasRemovals && !appended.some((entry) => isIntermediate(change, entry))
-  if (keepsAll && appended.length === 0) return before
-  const log = keepsAll ? [...before] : keepWithoutGaps(change, before)
-  for (const entry of appended) {
-    if (isIntermediate(change, entry)) continue
+  if (!change.hasRemovals && change.appended.length === 0) return change.before
+  const intermediateIds = findIntermediateIds(change)
+  const log = withoutGaps(change, change.before).filter(
+    ({ snapshotId }) => !intermediateIds.has(snapshotId),
+  )
+  for (const entry of change.appended) {
+    if (intermediateIds.has(entry.snapshotId)) continue
     if (change.hasRemovals && !change.hasSnapshot(entry.snapshotId)) log.length = 0
     else pushClamped(change, log, entry)
   }
@@ -39,17 +40,19 @@ export function nextSnapshotLog(change: SnapshotLogChange): readonly SnapshotLog
   return log
 }
 
-function isIntermediate(change: SnapshotLogChange, entry: SnapshotLogEntry): boolean {
-  return entry.snapshotId !== change.currentSnapshotId && change.wasAdded(entry.snapshotId)
+function findIntermediateIds(change: SnapshotLogChange): ReadonlySet<bigint> {
+  const ids = change.appended.map(({ snapshotId }) => snapshotId)
+  return new Set(ids.filter((id) => id !== change.currentSnapshotId && change.wasAdded(id)))
 }
 
-function keepWithoutGaps(
+function withoutGaps(
   change: SnapshotLogChange,
   entries: readonly SnapshotLogEntry[],
-): SnapshotLogEntry[] {
-  if (!change.hasRemovals) return [...entries]
-  const lastGap = entries.findLastIndex((entry) => !change.hasSnapshot(entry.snapshotId))
-  return entries.slice(lastGap + 1)
+): readonly SnapshotLogEntry[] {
+  if (!change.hasRemovals) return entries
+  return entries.slice(
+    entries.findLastIndex(({ snapshotId }) => !change.hasSnapshot(snapshotId)) + 1,
+  )
 }
 
 function pushClamped(

@@ -1,4 +1,4 @@
-import { CommitFailedError, InvalidInputError } from '../spec/errors.ts'
+import { CommitFailedError, InvalidInputError, ValidationFailedError } from '../spec/errors.ts'
 import { MAIN_BRANCH, type Snapshot, type SnapshotRef } from '../spec/snapshot.ts'
 import { sameValue } from './same-value.ts'
 import type { TableMetadataDraft } from './table-metadata-draft.ts'
@@ -37,7 +37,7 @@ export function setSnapshotRef(draft: TableMetadataDraft, refName: string, ref: 
   if (sameValue(before, ref)) return
   const snapshot = draft.snapshots.find(ref.snapshotId)
   if (snapshot === undefined) {
-    throw new InvalidInputError(`Cannot set ${refName} to unknown snapshot: ${ref.snapshotId}`)
+    throw new ValidationFailedError(`Cannot set ${refName} to unknown snapshot: ${ref.snapshotId}`)
   }
   draft.refs.set(refName, ref)
   if (refName === MAIN_BRANCH && before?.snapshotId !== ref.snapshotId) {

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../spec/errors.ts'
+import { InvalidInputError, ValidationFailedError } from '../spec/errors.ts'
 import { indexSchema } from '../spec/schema-index.ts'
 import { type SortField, UNSORTED } from '../spec/sort-order.ts'
 import { checkSortSources } from './bind-fields.ts'
@@ -27,7 +27,9 @@ export function addSortOrder(draft: TableMetadataDraft, fields: readonly SortFie
 export function setDefaultSortOrder(draft: TableMetadataDraft, sortOrderId: number): void {
   const id = sortOrderId === LAST_ADDED ? draft.lastAddedSortOrderId : sortOrderId
   if (id === undefined) {
-    throw new InvalidInputError('Cannot set last added sort order: no sort order has been added')
+    throw new ValidationFailedError(
+      'Cannot set last added sort order: no sort order has been added',
+    )
   }
   if (id === draft.defaultSortOrderId) return
   if (!draft.sortOrders.some(({ orderId }) => orderId === id)) {

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../spec/errors.ts'
+import { InvalidInputError, ValidationFailedError } from '../spec/errors.ts'
 import {
   PARTITION_FIELD_ID_BEFORE_FIRST,
   type PartitionField,
@@ -40,7 +40,7 @@ export function addSpec(draft: TableMetadataDraft, fields: readonly UnboundParti
 export function setDefaultSpec(draft: TableMetadataDraft, specId: number): void {
   const id = specId === LAST_ADDED ? draft.lastAddedSpecId : specId
   if (id === undefined)
-    throw new InvalidInputError('Cannot set last added spec: no spec has been added')
+    throw new ValidationFailedError('Cannot set last added spec: no spec has been added')
   if (id === draft.defaultSpecId) return
   if (!draft.partitionSpecs.some((spec) => spec.specId === id)) {
     throw new InvalidInputError(`Cannot set default spec to unknown spec: ${id}`)

@@ -3,6 +3,7 @@ import type { ManifestFile } from '../manifest/manifest-file.ts'
 import type { PartitionType } from '../manifest/partition-type.ts'
 import { partitionType } from '../manifest/partition-type.ts'
 import { readManifestList } from '../manifest/read-manifest-list.ts'
+import type { ManifestMetrics } from '../manifest/read-manifest.ts'
 import { readManifest } from '../manifest/read-manifest.ts'
 import { resolveEntries } from '../manifest/resolve-entries.ts'
 import { schemasNewestFirst } from '../snapshot/new-snapshot.ts'
@@ -35,8 +36,8 @@ export interface SnapshotFilesOptions {
   /** Default MANIFEST_READS_MAX. */
   readonly manifestReadsMax?: number
   readonly signal?: AbortSignal
-  /** `none` leaves out sizes, counts and bounds of columns. Default `all`. */
-  readonly metrics?: 'all' | 'none'
+  /** Sizes, counts and bounds of columns, see ReadManifestOptions. Default `lazy`. */
+  readonly metrics?: ManifestMetrics
 }
 
 /**
@@ -60,7 +61,7 @@ export type LiveFiles =
   | {
       readonly outcome: 'read'
       readonly manifests: readonly ManifestFile[]
-      /** All entries by manifest path, deleted ones too; only of manifests that may hold live files. */
+      /** All entries, see ManifestEntries; only of manifests that may hold live files. */
       readonly entriesByManifest: ReadonlyMap<string, readonly ResolvedEntry[]>
       /** In list and file order. */
       readonly dataFiles: readonly LiveFile[]
@@ -103,11 +104,56 @@ export async function readLiveFiles(
 ): Promise<LiveFiles> {
   const list = await readSnapshotManifests(read, source, options)
   if (list.outcome !== 'read') return list
-  const opened = list.manifests.filter(mayHoldLiveFiles)
-  const encrypted = opened.find(({ keyMetadata }) => keyMetadata !== undefined)
+  const manifests = list.manifests.filter(mayHoldLiveFiles)
+  const opened = await readManifestEntries(read, { metadata: source.metadata, manifests }, options)
+  if (opened.outcome !== 'read') return opened
+  return collectLiveFiles(list.manifests, opened.entriesByManifest)
+}
+
+/** Some manifests of a table, as readSnapshotManifests lists them. */
+export interface TableManifests {
+  readonly metadata: TableMetadata
+  readonly manifests: readonly ManifestFile[]
+}
+
+export type ManifestEntries =
+  | {
+      readonly outcome: 'read'
+      /** All entries by manifest path, deleted ones too, resolved and in file order. */
+      readonly entriesByManifest: ReadonlyMap<string, readonly ResolvedEntry[]>
+    }
+  | UnreadableSnapshot
+
+/**
+ * The entries of the given manifests. Partition values are in the order and types of the table's specs. Answers
+ * `outside` when a manifest or the path of a live entry lies outside the prefixes. Errors as for readSnapshotManifests.
+ */
+export async function readManifestEntries(
+  read: ReadFile,
+  source: TableManifests,
+  options: SnapshotFilesOptions,
+): Promise<ManifestEntries> {
+  const outside = source.manifests.find(({ manifestPath }) => isOutside(manifestPath, options))
+  if (outside !== undefined) return { outcome: 'outside', location: outside.manifestPath }
+  const encrypted = source.manifests.find(({ keyMetadata }) => keyMetadata !== undefined)
   if (encrypted !== undefined) return { outcome: 'encrypted', location: encrypted.manifestPath }
-  const entriesByManifest = await readEntries(read, { ...source, manifests: opened }, options)
-  return collectLiveFiles(list.manifests, entriesByManifest, options)
+  const entriesByManifest = await readEntries(read, source, options)
+  const location = findOutsideFile(entriesByManifest, options)
+  return location === undefined
+    ? { outcome: 'read', entriesByManifest }
+    : { outcome: 'outside', location }
+}
+
+function findOutsideFile(
+  entriesByManifest: ReadonlyMap<string, readonly ResolvedEntry[]>,
+  options: SnapshotFilesOptions,
+): string | undefined {
+  for (const entries of entriesByManifest.values()) {
+    for (const { status, dataFile } of entries) {
+      if (status !== 'deleted' && isOutside(dataFile.filePath, options)) return dataFile.filePath
+    }
+  }
+  return undefined
 }
 
 function isOutside(location: string, options: SnapshotFilesOptions): boolean {
@@ -164,7 +210,7 @@ function readsMax(options: SnapshotFilesOptions): number {
 
 async function readEntries(
   read: ReadFile,
-  source: { readonly metadata: TableMetadata; readonly manifests: readonly ManifestFile[] },
+  source: TableManifests,
   options: SnapshotFilesOptions,
 ): Promise<Map<string, ResolvedEntry[]>> {
   const partitions = partitionTypes(source.metadata)
@@ -176,7 +222,7 @@ async function readEntries(
         `cannot read manifest ${manifest.manifestPath}: no partition spec ${manifest.partitionSpecId}`,
       )
     }
-    const metrics = options.metrics ?? 'all'
+    const metrics = options.metrics ?? 'lazy'
     const { entries } = readManifest(bytes, { manifest, partition, metrics })
     return resolveEntries(manifest, checkContents(manifest, entries))
   })
@@ -206,7 +252,6 @@ function checkContents(
 function collectLiveFiles(
   manifests: readonly ManifestFile[],
   entriesByManifest: ReadonlyMap<string, readonly ResolvedEntry[]>,
-  options: SnapshotFilesOptions,
 ): LiveFiles {
   const dataFiles: LiveFile[] = []
   const deleteFiles: LiveFile[] = []
@@ -216,12 +261,10 @@ function collectLiveFiles(
     const files = manifest.content === 'data' ? dataFiles : deleteFiles
     for (const entry of entriesByManifest.get(manifest.manifestPath) ?? []) {
       if (entry.status === 'deleted') continue
-      const { filePath, recordCount, fileSizeBytes } = entry.dataFile
-      if (isOutside(filePath, options)) return { outcome: 'outside', location: filePath }
       files.push({ manifest, entry })
       if (manifest.content === 'deletes') continue
-      dataRowsCount += recordCount
-      dataSizeBytes += fileSizeBytes
+      dataRowsCount += entry.dataFile.recordCount
+      dataSizeBytes += entry.dataFile.fileSizeBytes
     }
   }
   return {

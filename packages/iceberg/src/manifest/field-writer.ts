@@ -80,6 +80,7 @@ export function intMapSchema(keyId: number, valueId: number, value: JsonValue): 
   }
 }
 
+/** A list with Iceberg's id of its element. Spec: Appendix A. */
 export function listSchema(elementId: number, items: JsonValue): JsonObject {
   return { type: 'array', items, 'element-id': BigInt(elementId) }
 }

@@ -48,12 +48,9 @@ function manifestFiles(version: FormatVersion) {
     keyMetadata: bytes,
   }
   const requiredKeys = Object.keys(known) as never
-  return fc.array(
-    fc.record({ ...known, ...optional }, { requiredKeys }) as fc.Arbitrary<ManifestFile>,
-    {
-      maxLength: 5,
-    },
-  )
+  return fc.array(fc.record({ ...known, ...optional }, { requiredKeys }), {
+    maxLength: 5,
+  })
 }
 
 const identity = { snapshotId: 5n, sequenceNumber: 9n }

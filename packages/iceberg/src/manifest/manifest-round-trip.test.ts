@@ -106,7 +106,7 @@ function dataFile(version: FormatVersion, content: fc.Arbitrary<DataFile['conten
     version === 1 ? optionalSinceV1 : version === 2 ? optionalSinceV2 : optionalSinceV3
   return fc
     .tuple(fc.record(common), fc.record(optional, { requiredKeys: [] }), content)
-    .map(([known, extra, kind]) => ({ ...known, ...extra, content: kind }) as DataFile)
+    .map(([known, extra, kind]) => ({ ...known, ...extra, content: kind }))
 }
 
 function entries(version: FormatVersion, content: 'data' | 'deletes') {

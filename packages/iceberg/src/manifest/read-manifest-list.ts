@@ -64,15 +64,19 @@ function fillCounts(manifest: Filled<ManifestFile>, slots: Slots): void {
   const deletedFilesCount = slots[slot.deletedFilesCount] as number | undefined
   if (isCount(deletedFilesCount)) manifest.deletedFilesCount = deletedFilesCount
   const addedRowsCount = slots[slot.addedRowsCount] as bigint | undefined
-  if (isCount(addedRowsCount)) manifest.addedRowsCount = addedRowsCount
+  if (isRowCount(addedRowsCount)) manifest.addedRowsCount = addedRowsCount
   const existingRowsCount = slots[slot.existingRowsCount] as bigint | undefined
-  if (isCount(existingRowsCount)) manifest.existingRowsCount = existingRowsCount
+  if (isRowCount(existingRowsCount)) manifest.existingRowsCount = existingRowsCount
   const deletedRowsCount = slots[slot.deletedRowsCount] as bigint | undefined
-  if (isCount(deletedRowsCount)) manifest.deletedRowsCount = deletedRowsCount
+  if (isRowCount(deletedRowsCount)) manifest.deletedRowsCount = deletedRowsCount
 }
 
-function isCount<T extends number | bigint>(value: T | undefined): value is T {
+function isCount(value: number | undefined): value is number {
   return value !== undefined && value >= 0
+}
+
+function isRowCount(value: bigint | undefined): value is bigint {
+  return value !== undefined && value >= 0n
 }
 
 function summaryOf(slots: Slots): PartitionFieldSummary {

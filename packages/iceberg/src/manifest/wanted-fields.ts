@@ -48,7 +48,8 @@ const dataFileTable = {
 /** Spec: Data File Fields. */
 export const DATA_FILE_FIELDS = wantedRecord<keyof typeof dataFileTable>(dataFileTable)
 
-const METRIC_KINDS: ReadonlySet<WantedKind> = new Set(['long-by-id', 'bytes-by-id'])
+const isMetric = (field: WantedField): boolean =>
+  field.kind === 'long-by-id' || field.kind === 'bytes-by-id'
 /** Stands in a slot whose field is passed over. */
 const NOT_WANTED: WantedField = { id: -1, kind: 'int', names: [] }
 
@@ -65,11 +66,16 @@ export const ENTRY_FIELDS = wantedRecord<keyof typeof entryTable>(entryTable, {
   dataFile: DATA_FILE_FIELDS.fields,
 })
 
+/** The same with maps of column metrics that are decoded only when they are asked. */
+export const ENTRY_FIELDS_LAZY = wantedRecord<keyof typeof entryTable>(entryTable, {
+  dataFile: DATA_FILE_FIELDS.fields.map((field) =>
+    isMetric(field) ? { ...field, isLazy: true } : field,
+  ),
+})
+
 /** The same slots without the maps of column metrics. */
 export const ENTRY_FIELDS_WITHOUT_METRICS = wantedRecord<keyof typeof entryTable>(entryTable, {
-  dataFile: DATA_FILE_FIELDS.fields.map((field) =>
-    METRIC_KINDS.has(field.kind) ? NOT_WANTED : field,
-  ),
+  dataFile: DATA_FILE_FIELDS.fields.map((field) => (isMetric(field) ? NOT_WANTED : field)),
 })
 
 const summaryTable = {

@@ -58,6 +58,7 @@ export function nextSequenceNumber(metadata: TableMetadata): bigint {
   return metadata.formatVersion === 1 ? 0n : metadata.lastSequenceNumber + 1n
 }
 
+/** The current schema. Throws InvalidInputError when the metadata names one that it does not have. */
 export function currentSchema(metadata: TableMetadata): Schema {
   const schema = metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId)
   if (schema === undefined) {

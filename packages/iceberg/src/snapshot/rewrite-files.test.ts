@@ -12,8 +12,8 @@ import type { Snapshot } from '../spec/snapshot.ts'
 import type { FormatVersion, TableMetadata } from '../spec/table-metadata.ts'
 import { appendFiles } from './append-files.ts'
 import type { NewSnapshotFiles, SnapshotIdentity } from './new-snapshot.ts'
-import type { RewriteFiles } from './rewrite-files.ts'
 import { rewriteFiles } from './rewrite-files.ts'
+import type { RewriteFiles } from './rewrite-request.ts'
 
 const schema: Schema = {
   schemaId: 0,
@@ -443,6 +443,18 @@ describe('rewriteFiles', () => {
     }
     const outcome = rewrite(lake, ['a', 'b'], [merged(20n)], {
       metadata: { ...lake.metadata, partitionSpecs: [odd] },
+    })
+    expect(outcome).toMatchObject({ outcome: 'refused', reason: 'unwritable-spec' })
+  })
+
+  it('refuses partition values that Java would misread', () => {
+    const lake = startLake(2)
+    const fixed: Schema = {
+      ...schema,
+      fields: [{ id: 2, name: 'day', required: false, type: { kind: 'fixed', lengthBytes: 4 } }],
+    }
+    const outcome = rewrite(lake, ['a', 'b'], [merged(20n)], {
+      metadata: { ...lake.metadata, schemas: [fixed] },
     })
     expect(outcome).toMatchObject({ outcome: 'refused', reason: 'unwritable-spec' })
   })

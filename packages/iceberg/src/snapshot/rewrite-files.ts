@@ -1,33 +1,14 @@
-import type { DataFile, ManifestEntry, ResolvedEntry } from '../manifest/data-file.ts'
+import type { DataFile, ManifestEntry } from '../manifest/data-file.ts'
 import type { ManifestFile } from '../manifest/manifest-file.ts'
 import { partitionKey, partitionType } from '../manifest/partition-type.ts'
 import { invariant } from '../spec/invariant.ts'
-import type { Snapshot } from '../spec/snapshot.ts'
 import type { PartitionSpec } from '../spec/partition-spec.ts'
-import type { TableMetadata } from '../spec/table-metadata.ts'
-import type { NewSnapshotFiles, SnapshotIdentity } from './new-snapshot.ts'
+import type { NewSnapshotFiles } from './new-snapshot.ts'
 import { finishSnapshot, schemasNewestFirst, writeManifests } from './new-snapshot.ts'
-import type { RewriteInput, RewriteRefusal } from './rewrite-refusal.ts'
+import type { RewriteRefusal } from './rewrite-refusal.ts'
 import { findRewriteRefusal } from './rewrite-refusal.ts'
+import type { RewriteFiles, RewriteInput } from './rewrite-request.ts'
 import { summarizeChanges } from './snapshot-summary.ts'
-
-export interface RewriteFiles {
-  readonly metadata: TableMetadata
-  /** The head of the branch that is committed to, and its manifest list. */
-  readonly parent: Snapshot
-  readonly parentManifests: readonly ManifestFile[]
-  /**
-   * The resolved entries of at least every manifest that holds an input, by manifest path; also of delete manifests,
-   * when the caller wants a rewrite beside deletes that do not concern it.
-   */
-  readonly entriesByManifest: ReadonlyMap<string, readonly ResolvedEntry[]>
-  /** The data files that are replaced, spelled as in their entries. */
-  readonly inputPaths: readonly string[]
-  /** The data files with the same rows. All are of the inputs' spec and in partitions of the inputs. */
-  readonly outputs: readonly DataFile[]
-  readonly specId: number
-  readonly identity: SnapshotIdentity
-}
 
 export type RewriteOutcome =
   | ({ readonly outcome: 'rewritten' } & NewSnapshotFiles)

@@ -1,21 +1,16 @@
 import type { ResolvedEntry } from '../manifest/data-file.ts'
 import type { ManifestFile } from '../manifest/manifest-file.ts'
-import { partitionKey } from '../manifest/partition-type.ts'
+import { partitionKey, partitionType } from '../manifest/partition-type.ts'
 import type { PartitionSpec } from '../spec/partition-spec.ts'
-import type { RewriteFiles } from './rewrite-files.ts'
-
-/** A data file that is to be replaced, where it is live. */
-export interface RewriteInput {
-  readonly manifest: ManifestFile
-  readonly entry: ResolvedEntry
-}
+import { schemasNewestFirst } from './new-snapshot.ts'
+import type { RewriteFiles, RewriteInput } from './rewrite-request.ts'
 
 export type RewriteRefusalReason =
   /** v3: moved rows must keep their row ids, which files without lineage columns cannot. */
   | 'row-lineage'
   /** Key metadata or an encrypted manifest list; outputs would be plain text. */
   | 'encrypted'
-  /** The spec is gone, or has a transform that this version cannot write with. */
+  /** The spec is gone, or has a transform or value type that cannot be written for every reader. */
   | 'unwritable-spec'
   /** An input was replaced or deleted meanwhile, or never was in the table. */
   | 'inputs-not-live'
@@ -81,19 +76,17 @@ function specRefusal(
   spec: PartitionSpec | undefined,
 ): RewriteRefusal | undefined {
   if (spec === undefined) {
-    return refusal(
-      'unwritable-spec',
-      `partition spec ${rewrite.specId}`,
-      'no such spec in the table',
-    )
+    return refusal('unwritable-spec', `partition spec ${rewrite.specId}`, 'none in the table')
   }
   const unknown = spec.fields.find((field) => field.transform.kind === 'unknown-transform')
-  if (unknown === undefined) return undefined
-  return refusal(
-    'unwritable-spec',
-    'known partition transforms',
-    `an unknown one in field ${unknown.name}`,
-  )
+  if (unknown !== undefined) {
+    return refusal('unwritable-spec', 'known transforms', `an unknown one in field ${unknown.name}`)
+  }
+  // Java reads and writes such partition values in a form of its own, so no manifest would suit every reader.
+  const types = partitionType(spec, schemasNewestFirst(rewrite.metadata))
+  const fixed = types.fields.find(({ type }) => type.kind === 'fixed')
+  if (fixed === undefined) return undefined
+  return refusal('unwritable-spec', 'no partition values of type fixed', `field ${fixed.name}`)
 }
 
 function livenessRefusal(

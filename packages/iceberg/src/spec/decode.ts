@@ -8,7 +8,7 @@ export type Decode<T> = (value: JsonValue | undefined, path: string) => T
 /** A mutable copy of a model type, for decoders that fill optional members one by one. */
 export type Filled<T> = { -readonly [K in keyof T]: T[K] }
 
-export const INT_MAX = 2_147_483_647n
+const INT_MAX = 2_147_483_647n
 const INT_MIN = -2_147_483_648n
 const LONG_MAX = 9_223_372_036_854_775_807n
 const LONG_MIN = -9_223_372_036_854_775_808n

@@ -3,12 +3,17 @@
  * HTTP 400 at the edge. `path` names the member, for example `updates[2].schema.fields[0].type`.
  */
 export class InvalidInputError extends Error {
-  override readonly name = 'InvalidInputError'
+  override readonly name: string = 'InvalidInputError'
   readonly path: string | undefined
   constructor(message: string, path?: string, options?: ErrorOptions) {
     super(path === undefined ? message : `${path}: ${message}`, options)
     this.path = path
   }
+}
+
+/** Well-formed input that names something the table does not have, or that breaks one of its rules. HTTP 400 too. */
+export class ValidationFailedError extends InvalidInputError {
+  override readonly name = 'ValidationFailedError'
 }
 
 /**

@@ -8,11 +8,20 @@ import {
   printTimestamp,
 } from './date-time-text.ts'
 import { InvalidInputError } from './errors.ts'
-import { invariant } from './invariant.ts'
+import { assertNever, invariant } from './invariant.ts'
 import type { JsonValue } from './json-value.ts'
 import type { SingleValue } from './single-value.ts'
 import { printPrimitiveType } from './type-json.ts'
-import type { IcebergType, ListType, MapType, PrimitiveType, StructType } from './type.ts'
+import type {
+  IcebergType,
+  ListType,
+  MapType,
+  PrimitiveType,
+  SimpleTypeKind,
+  StructType,
+} from './type.ts'
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
  * Reads the JSON form of a primitive value. Spec: Appendix D, JSON single-value serialization. Hex digits and UUIDs
@@ -44,7 +53,7 @@ export function decodeJsonValue(type: PrimitiveType, json: JsonValue, path: stri
     case 'geography':
       throw new InvalidInputError(`${type.kind} has no JSON value but null`, path)
     default:
-      return parsed(type, text(json, path), path)
+      return decodeText(type.kind, text(json, path), path)
   }
 }
 
@@ -131,21 +140,16 @@ function checkMap(type: MapType, json: JsonValue, path: string): void {
     throw new InvalidInputError('expected as many values as keys', path)
 }
 
-type TextType = Extract<
-  PrimitiveType,
-  {
-    kind: 'date' | 'time' | 'timestamp' | 'timestamptz' | 'timestamp_ns' | 'timestamptz_ns' | 'uuid'
-  }
->
+type TextKind = Extract<SimpleTypeKind, 'date' | 'time' | `timestamp${string}` | 'uuid'>
 
-function parsed(type: PrimitiveType, value: string, path: string): SingleValue {
-  const result = parseText(type, value)
-  if (result !== undefined) return result
-  throw new InvalidInputError(`"${value}" is not a ${type.kind}`, path)
+function decodeText(kind: TextKind, value: string, path: string): SingleValue {
+  const parsed = parseText(kind, value)
+  if (parsed !== undefined) return parsed
+  throw new InvalidInputError(`"${value}" is not a ${kind}`, path)
 }
 
-function parseText(type: { kind: string }, value: string): SingleValue | undefined {
-  switch (type.kind) {
+function parseText(kind: TextKind, value: string): SingleValue | undefined {
+  switch (kind) {
     case 'date':
       return parseDate(value)
     case 'time':
@@ -158,10 +162,10 @@ function parseText(type: { kind: string }, value: string): SingleValue | undefin
       return parseTimestamp(withoutUtc(value), 6)
     case 'timestamptz_ns':
       return parseTimestamp(withoutUtc(value), 9)
+    case 'uuid':
+      return UUID.test(value) ? value.toLowerCase() : undefined
     default:
-      return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
-        ? value.toLowerCase()
-        : undefined
+      return assertNever(kind, 'type')
   }
 }
 

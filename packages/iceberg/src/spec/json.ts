@@ -1,4 +1,5 @@
 import { InvalidInputError } from './errors.ts'
+import { flatText } from './flat-text.ts'
 import { invariant } from './invariant.ts'
 import type { JsonObject, JsonValue } from './json-value.ts'
 
@@ -113,6 +114,8 @@ const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 /** Integers of up to this many characters are exact as a double, which converts faster. */
 const EXACT_DOUBLE_LENGTH_MAX = 15
+// @NOTE V8 copies shorter pieces of a text; longer ones are views that keep all of it alive
+const SLICE_LENGTH_MIN = 13
 // @NOTE JSON strings must not hold control characters
 const SPECIAL = /[\u0000-\u001f\\]/g
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
@@ -207,7 +210,8 @@ class JsonReader {
     if (this.nextSpecial < start) this.findSpecial(start)
     if (this.nextSpecial > end) {
       this.position = end + 1
-      return this.text.slice(start, end)
+      const text = this.text.slice(start, end)
+      return text.length < SLICE_LENGTH_MIN ? text : flatText(text)
     }
     return this.readEscapedString(start)
   }

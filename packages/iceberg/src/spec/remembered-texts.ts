@@ -1,3 +1,5 @@
+import { flatText } from './flat-text.ts'
+
 /** How many values of a list share one remembered text. */
 const RUN_LENGTH = 128
 
@@ -18,7 +20,7 @@ export class RememberedTexts<T extends object> {
   textOf(value: T): string {
     const remembered = this.texts.get(value)
     if (remembered !== undefined) return remembered
-    const text = flat(this.print(value))
+    const text = flatText(this.print(value))
     this.texts.set(value, text)
     return text
   }
@@ -44,9 +46,4 @@ export class RememberedTexts<T extends object> {
 
 function isSameRun<T>(a: readonly T[], b: readonly T[]): boolean {
   return a.length === b.length && a.every((value, index) => value === b[index])
-}
-
-/** The same text as one piece of memory; text made by appending stays a tree that every later join walks again. */
-function flat(text: string): string {
-  return [text.slice(0, 1), text.slice(1)].join('')
 }

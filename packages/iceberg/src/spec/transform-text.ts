@@ -1,7 +1,7 @@
 import { InvalidInputError } from './errors.ts'
 import type { Transform } from './transform.ts'
 
-type SimpleKind = Extract<Transform, { readonly kind: 'identity' }>['kind']
+type SimpleKind = Exclude<Transform['kind'], 'bucket' | 'truncate' | 'unknown-transform'>
 
 const SIMPLE_KINDS: ReadonlySet<string> = new Set<SimpleKind>([
   'identity',
