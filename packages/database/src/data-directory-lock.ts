@@ -25,7 +25,10 @@ interface LockOwner {
  * with another start time, is stale and taken over. The embedded database has no lock of its own: two processes on one
  * directory lose data silently.
  */
-export function lockDataDirectory(directory: string, { pid }: { readonly pid: number }): DataDirectoryLock {
+export function lockDataDirectory(
+  directory: string,
+  { pid }: { readonly pid: number },
+): DataDirectoryLock {
   mkdirSync(directory, { recursive: true })
   const file = join(directory, LOCK_FILE)
   const content = `${JSON.stringify({ pid, startedAt: processStart(pid) })}\n`
@@ -34,7 +37,8 @@ export function lockDataDirectory(directory: string, { pid }: { readonly pid: nu
     const found = readIfPresent(file)
     if (found === undefined) continue
     const owner = ownerOf(found)
-    if (owner !== undefined && isAlive(owner)) throw new DataDirectoryInUseError(directory, owner.pid)
+    if (owner !== undefined && isAlive(owner))
+      throw new DataDirectoryInUseError(directory, owner.pid)
     removeStale(file, found, content)
   }
   throw new DataDirectoryInUseError(directory, undefined)
@@ -64,7 +68,8 @@ function removeStale(file: string, judged: string, content: string): void {
   if (!createWhole(takeover, content)) {
     const holder = readIfPresent(takeover)
     const owner = holder === undefined ? undefined : ownerOf(holder)
-    if (holder !== undefined && (owner === undefined || !isAlive(owner))) removeIfOwn(takeover, holder)
+    if (holder !== undefined && (owner === undefined || !isAlive(owner)))
+      removeIfOwn(takeover, holder)
     return
   }
   removeIfOwn(file, judged)

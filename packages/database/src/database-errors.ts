@@ -3,7 +3,10 @@ export class StatementError extends Error {
   override readonly name = 'StatementError'
   readonly code: string | undefined
   readonly constraint: string | undefined
-  constructor(message: string, options: ErrorOptions & { code?: string; constraint?: string } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { code?: string; constraint?: string } = {},
+  ) {
     super(message, options)
     this.code = options.code
     this.constraint = options.constraint

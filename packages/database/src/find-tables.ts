@@ -13,7 +13,11 @@ where n.warehouse_id = $1 and n.levels = $2 and t.name = $3`
 /** The table of exactly this name. */
 export async function findTable(
   session: SqlSession,
-  table: { readonly warehouseId: string; readonly levels: readonly string[]; readonly name: string },
+  table: {
+    readonly warehouseId: string
+    readonly levels: readonly string[]
+    readonly name: string
+  },
 ): Promise<TableRow | undefined> {
   if (!areStorableLevels(table.levels) || !isStorableName(table.name)) return undefined
   const [record] = await session.query<TableRecord>(FIND, [
@@ -27,7 +31,11 @@ export async function findTable(
 const FIND_BY_ID = `
 select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id where t.id = $1`
 
-export async function findTableById(session: SqlSession, id: string): Promise<TableRow | undefined> {
+/** The live table with this id, under whatever name it has now. */
+export async function findTableById(
+  session: SqlSession,
+  id: string,
+): Promise<TableRow | undefined> {
   if (!isStorableName(id)) return undefined
   const [record] = await session.query<TableRecord>(FIND_BY_ID, [id])
   return record && tableRowOf(record)

@@ -125,7 +125,10 @@ export async function finishIdempotencyKey(
   ticket: { readonly warehouseId: string; readonly key: string },
   outcome: IdempotencyOutcome,
 ): Promise<'finished' | 'lost'> {
-  invariant(outcome.status < 500, 'a server error is never kept as the answer of an idempotency key')
+  invariant(
+    outcome.status < 500,
+    'a server error is never kept as the answer of an idempotency key',
+  )
   const rows = await session.query(FINISH, [
     ticket.warehouseId,
     ticket.key,

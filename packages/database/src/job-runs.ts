@@ -7,12 +7,7 @@ import { invariant } from './invariant.ts'
 import type { SqlSession } from './sql-session.ts'
 
 export type JobRunState =
-  | 'running'
-  | 'succeeded'
-  | 'nothing-to-do'
-  | 'skipped'
-  | 'failed'
-  | 'abandoned'
+  'running' | 'succeeded' | 'nothing-to-do' | 'skipped' | 'failed' | 'abandoned'
 
 export interface JobRun {
   readonly id: string
@@ -93,9 +88,14 @@ export async function beginJobRun(
   })
 }
 
+/** Holds the table for `leaseMs` from now on. `lost`: the run was ended by others and must stop. */
 export async function renewJobRunLease(
   session: SqlSession,
-  { runId, nowMs, leaseMs }: { readonly runId: string; readonly nowMs: number; readonly leaseMs: number },
+  {
+    runId,
+    nowMs,
+    leaseMs,
+  }: { readonly runId: string; readonly nowMs: number; readonly leaseMs: number },
 ): Promise<'renewed' | 'lost'> {
   const rows = await session.query(
     `update job_run set lease_until_ms = $2::bigint + $3::bigint where id = $1 and state = 'running' returning 1`,
@@ -205,7 +205,10 @@ export async function abandonedRunsWithOutputs(
 /** After clean-up: these outputs are referenced or deleted. Without locations, all of the run. */
 export async function forgetJobOutputs(
   session: SqlSession,
-  { runId, locations }: { readonly runId: string; readonly locations?: readonly string[] | undefined },
+  {
+    runId,
+    locations,
+  }: { readonly runId: string; readonly locations?: readonly string[] | undefined },
 ): Promise<void> {
   await session.query(
     'delete from job_output where run_id = $1 and ($2::text[] is null or location = any($2::text[]))',

@@ -55,6 +55,7 @@ export function landedExpressions(where: {
 )`
 }
 
+/** The three parameters of `landedExpressions`: request hash, added and forgotten snapshot ids. */
 export function landedParameters(landed: LandedCommit | undefined): readonly unknown[] {
   if (landed === undefined) return [null, [], []]
   const added = new Set(landed.snapshotIds)

@@ -124,6 +124,7 @@ export async function listSchedules(session: SqlSession, tableId: string): Promi
   return records.map(scheduleRowOf)
 }
 
+/** The row of one table and kind; undefined until the first commit or request. */
 export async function findSchedule(
   session: SqlSession,
   { tableId, jobKind }: JobIdentity,
@@ -151,6 +152,7 @@ on conflict (table_id, job_kind) do update set
   pending_commits = greatest(s.pending_commits - $5::bigint, 0),
   first_pending_at_ms = case when s.pending_commits > $5::bigint then s.last_commit_at_ms end`
 
+/** Keeps the last decision, also one to do nothing, and takes the commits that it saw off the count. */
 export async function recordDecision(session: SqlSession, decision: Decision): Promise<void> {
   const { tableId, jobKind, nowMs, seenCommits } = decision
   await session.query(DECIDE, [tableId, jobKind, decision.decision, nowMs, seenCommits])

@@ -49,12 +49,15 @@ describe('migrations', () => {
   })
 
   it('are applied once, with their record', async () => {
-    await withDirectory({ [`${nextNumber}-more.sql`]: 'create table more (a int); create table even_more (b int);' }, async (files) => {
-      expect(await migrate(database, files)).toEqual({ applied: [`${nextNumber}-more.sql`] })
-      expect(await migrate(database, files)).toEqual({ applied: [] })
-      expect(await database.query('select * from even_more')).toEqual([])
-      await undo(`drop table more; drop table even_more;`)
-    })
+    await withDirectory(
+      { [`${nextNumber}-more.sql`]: 'create table more (a int); create table even_more (b int);' },
+      async (files) => {
+        expect(await migrate(database, files)).toEqual({ applied: [`${nextNumber}-more.sql`] })
+        expect(await migrate(database, files)).toEqual({ applied: [] })
+        expect(await database.query('select * from even_more')).toEqual([])
+        await undo(`drop table more; drop table even_more;`)
+      },
+    )
   })
 
   it('are applied whole or not at all', async () => {
@@ -67,22 +70,30 @@ describe('migrations', () => {
   })
 
   it('are applied once by several that start together', async () => {
-    await withDirectory({ [`${nextNumber}-race.sql`]: 'create table race (a int)' }, async (files) => {
-      const results = await Promise.all([1, 2, 3].map(() => migrate(database, files)))
-      expect(results.flatMap(({ applied }) => applied)).toEqual([`${nextNumber}-race.sql`])
-      await undo('drop table race')
-    })
+    await withDirectory(
+      { [`${nextNumber}-race.sql`]: 'create table race (a int)' },
+      async (files) => {
+        const results = await Promise.all([1, 2, 3].map(() => migrate(database, files)))
+        expect(results.flatMap(({ applied }) => applied)).toEqual([`${nextNumber}-race.sql`])
+        await undo('drop table race')
+      },
+    )
   })
 
   it('are refused when the database has seen a newer one', async () => {
-    await withDirectory({ [`${nextNumber}-newer.sql`]: 'create table newer (a int)' }, async (files) => {
-      await migrate(database, files)
-      const error = await migrate(database, migrationsDirectory()).catch((caught: unknown) => caught)
-      expect(error).toBeInstanceOf(DatabaseTooNewError)
-      expect(String(error)).toContain(`schema version ${ours.length + 1}`)
-      expect(String(error)).toContain(`versions up to ${ours.length}`)
-      await undo('drop table newer')
-    })
+    await withDirectory(
+      { [`${nextNumber}-newer.sql`]: 'create table newer (a int)' },
+      async (files) => {
+        await migrate(database, files)
+        const error = await migrate(database, migrationsDirectory()).catch(
+          (caught: unknown) => caught,
+        )
+        expect(error).toBeInstanceOf(DatabaseTooNewError)
+        expect(String(error)).toContain(`schema version ${ours.length + 1}`)
+        expect(String(error)).toContain(`versions up to ${ours.length}`)
+        await undo('drop table newer')
+      },
+    )
   })
 
   it('are refused when an applied one was changed, but not for another line ending', async () => {

@@ -47,7 +47,9 @@ export function readMigrations(directory: string): Migration[] {
   return names.sort().map((name, index) => {
     const version = Number(MIGRATION_FILE.exec(name)?.[1])
     if (version !== index + 1) {
-      throw new MigrationChangedError(`migrations are numbered without gaps: expected ${index + 1}, found ${name}`)
+      throw new MigrationChangedError(
+        `migrations are numbered without gaps: expected ${index + 1}, found ${name}`,
+      )
     }
     const text = readFileSync(join(directory, name), 'utf8').replaceAll('\r\n', '\n')
     return { version, name, text, checksum: createHash('sha256').update(text).digest('hex') }
@@ -70,7 +72,9 @@ async function readApplied(session: SqlSession): Promise<AppliedMigration[]> {
     `select to_regclass('public.schema_migration') is not null as present`,
   )
   if (!found?.present) return []
-  return session.query('select version, name, checksum from public.schema_migration order by version')
+  return session.query(
+    'select version, name, checksum from public.schema_migration order by version',
+  )
 }
 
 function checkUnchanged(record: AppliedMigration, migrations: readonly Migration[]): void {

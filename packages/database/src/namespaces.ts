@@ -3,12 +3,7 @@
  * and a namespace with tables or children cannot be dropped.
  * Errors: IdempotencyKeyLostError; StatementError and DatabaseUnavailableError of the session.
  */
-import {
-  applyChange,
-  applyUnlessViolated,
-  changeStatement,
-  NOW_PARAMETER,
-} from './apply-change.ts'
+import { applyChange, applyUnlessViolated, changeStatement, NOW_PARAMETER } from './apply-change.ts'
 import type { IdempotencyTicket } from './idempotency.ts'
 import { invariant } from './invariant.ts'
 import type { EventInput } from './outbox.ts'
@@ -106,6 +101,7 @@ export async function createNamespace(
   return { outcome: 'created', row: { id, warehouseId, levels, properties, location } }
 }
 
+/** The namespace of exactly these levels. */
 export async function findNamespace(
   session: SqlSession,
   warehouseId: string,
@@ -174,9 +170,7 @@ export interface NamespacePropertiesUpdate {
   readonly event: EventInput
   /** The outcome may depend on what was changed. */
   readonly idempotency?:
-    | IdempotencyTicket
-    | ((result: NamespacePropertiesResult) => IdempotencyTicket)
-    | undefined
+    IdempotencyTicket | ((result: NamespacePropertiesResult) => IdempotencyTicket) | undefined
 }
 
 export interface NamespacePropertiesResult {
@@ -243,6 +237,7 @@ export type DropNamespaceOutcome =
   | 'missing'
   | { readonly outcome: 'not-empty'; readonly tables: number; readonly children: number }
 
+/** Removes an empty namespace; `not-empty` counts the tables and the direct children in the way. */
 export async function dropNamespace(
   session: SqlSession,
   drop: NamespaceDrop,

@@ -101,7 +101,7 @@ export async function outboxDepth(
   )
   return {
     waitingCount: Number(row?.waiting ?? 0n),
-    oldestCreatedAtMs: row?.oldest == null ? undefined : Number(row.oldest),
+    oldestCreatedAtMs: typeof row?.oldest === 'bigint' ? Number(row.oldest) : undefined,
   }
 }
 

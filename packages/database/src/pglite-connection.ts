@@ -51,7 +51,9 @@ export class PgliteConnection {
 
   /** Any number of statements without parameters; the result of the last one. */
   script(text: string): Promise<StatementResult> {
-    return this.#turns.run(async () => lastResult(await this.#send(protocol.serialize.query(text), text)))
+    return this.#turns.run(async () =>
+      lastResult(await this.#send(protocol.serialize.query(text), text)),
+    )
   }
 
   /** How the driver turns a field's text into a value; undefined for types that stay text. */
@@ -90,12 +92,19 @@ export class PgliteConnection {
     const oldest = this.#prepared.entries().next().value
     if (oldest !== undefined && this.#prepared.size >= PREPARED_STATEMENTS_MAX) {
       this.#prepared.delete(oldest[0])
-      await this.#send(concat(serialize.close({ type: 'S', name: oldest[1].name }), serialize.sync()), text)
+      await this.#send(
+        concat(serialize.close({ type: 'S', name: oldest[1].name }), serialize.sync()),
+        text,
+      )
     }
     this.#preparedCount += 1
     const name = `s${this.#preparedCount}`
     const received = await this.#send(
-      concat(serialize.parse({ name, text }), serialize.describe({ type: 'S', name }), serialize.sync()),
+      concat(
+        serialize.parse({ name, text }),
+        serialize.describe({ type: 'S', name }),
+        serialize.sync(),
+      ),
       text,
     )
     const parameters = received.find(isParameterDescription)
@@ -116,7 +125,11 @@ export class PgliteConnection {
     const { serialize } = protocol
     const values = params.map((value, i) => this.#encode(value, prepared.parameterOids[i] ?? 0))
     const received = await this.#send(
-      concat(serialize.bind({ statement: prepared.name, values }), serialize.execute(), serialize.sync()),
+      concat(
+        serialize.bind({ statement: prepared.name, values }),
+        serialize.execute(),
+        serialize.sync(),
+      ),
       text,
     )
     return { ...collectRows(received), fields: prepared.fields }
@@ -141,7 +154,9 @@ export class PgliteConnection {
     } catch (error) {
       if (error instanceof protocol.messages.DatabaseError) throw statementError(error, text)
       this.#failure = error
-      throw new DatabaseUnavailableError('the database failed while it ran a statement', { cause: error })
+      throw new DatabaseUnavailableError('the database failed while it ran a statement', {
+        cause: error,
+      })
     }
   }
 }
@@ -173,7 +188,10 @@ function collectRows(received: readonly BackendMessage[]) {
 }
 
 function fieldsOf(description: messages.RowDescriptionMessage | undefined): ResultField[] {
-  return (description?.fields ?? []).map((field) => ({ name: field.name, typeOid: field.dataTypeID }))
+  return (description?.fields ?? []).map((field) => ({
+    name: field.name,
+    typeOid: field.dataTypeID,
+  }))
 }
 
 function concat(...parts: readonly Uint8Array[]): Uint8Array {

@@ -36,7 +36,10 @@ export class PgliteDatabase implements Database {
   }
 
   async query<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return decodeRows(await this.#inTurn(() => this.#connection.execute(text, params)), this.#parserOf)
+    return decodeRows(
+      await this.#inTurn(() => this.#connection.execute(text, params)),
+      this.#parserOf,
+    )
   }
 
   async runScript(text: string): Promise<void> {
@@ -79,7 +82,9 @@ export class PgliteDatabase implements Database {
     session.end()
     const { commandTag } = await this.#connection.script('COMMIT')
     if (commandTag !== 'COMMIT') {
-      throw new StatementError('the transaction was rolled back, because one of its statements had failed')
+      throw new StatementError(
+        'the transaction was rolled back, because one of its statements had failed',
+      )
     }
     return value
   }

@@ -22,24 +22,40 @@ describe('the pool for the job queue', () => {
   }
 
   it('answers rows and counts as node-postgres does', async () => {
-    const inserted = await pool.query('insert into queue_note values (1, $1), (2, $2)', ['a', undefined])
+    const inserted = await pool.query('insert into queue_note values (1, $1), (2, $2)', [
+      'a',
+      undefined,
+    ])
     expect(inserted).toEqual({ rows: [], rowCount: 2 })
     const found = await pool.query('select * from queue_note where id <= $1 order by id', [2])
-    expect(found).toEqual({ rows: [{ id: 1, text: 'a' }, { id: 2, text: null }], rowCount: 2 })
-    const updated = await pool.query(`update queue_note set text = 'x' where id = $1 returning id`, [1])
+    expect(found).toEqual({
+      rows: [
+        { id: 1, text: 'a' },
+        { id: 2, text: null },
+      ],
+      rowCount: 2,
+    })
+    const updated = await pool.query(
+      `update queue_note set text = 'x' where id = $1 returning id`,
+      [1],
+    )
     expect(updated).toEqual({ rows: [{ id: 1 }], rowCount: 1 })
     expect(await pool.query('delete from queue_note')).toEqual({ rows: [], rowCount: 2 })
   })
 
   it('gives int8 as a string and JSON parsed', async () => {
-    const { rows } = await pool.query(`select 9007199254740993::bigint as big, '{"a":[1]}'::jsonb as json`)
+    const { rows } = await pool.query(
+      `select 9007199254740993::bigint as big, '{"a":[1]}'::jsonb as json`,
+    )
     expect(rows).toEqual([{ big: '9007199254740993', json: { a: [1] } }])
     const sql = await database.query('select 9007199254740993::bigint as big')
     expect(sql).toEqual([{ big: 9007199254740993n }])
   })
 
   it('runs scripts of several statements and answers the last', async () => {
-    const answer = await pool.query(`insert into queue_note values (7, 'a'); select id from queue_note where id = 7`)
+    const answer = await pool.query(
+      `insert into queue_note values (7, 'a'); select id from queue_note where id = 7`,
+    )
     expect(answer).toEqual({ rows: [{ id: 7 }], rowCount: 1 })
     await pool.query('delete from queue_note')
   })
@@ -94,7 +110,9 @@ describe('the pool for the job queue', () => {
     const others = [
       database.query('select 1').then(() => order.push('database')),
       pool.query('select 1').then(() => order.push('pool')),
-      database.transaction(async (session) => session.query('select 1')).then(() => order.push('transaction')),
+      database
+        .transaction(async (session) => session.query('select 1'))
+        .then(() => order.push('transaction')),
     ]
     await client.query('insert into queue_note values (1, $1)', ['x'])
     order.push('client')

@@ -95,7 +95,11 @@ interface HeldTurn {
 
 function holdTurn(backend: QueuePoolBackend): Promise<HeldTurn> {
   return new Promise((resolve, reject) => {
-    backend.inTurn((turn) => new Promise<void>((letGo) => resolve({ turn, letGo }))).catch(reject)
+    const hold = (turn: OpenTurn) =>
+      new Promise<void>((letGo) => {
+        resolve({ turn, letGo })
+      })
+    backend.inTurn(hold).catch(reject)
   })
 }
 

@@ -13,7 +13,10 @@ import { PgliteDatabase } from './pglite-database.ts'
  * Writes an initialized and migrated database to `file`: a first start copies it instead of making one, which takes
  * seconds. The file appears whole or not at all, so two processes may build it at once.
  */
-export async function buildPgliteTemplate(file: string, migrations = migrationsDirectory()): Promise<void> {
+export async function buildPgliteTemplate(
+  file: string,
+  migrations = migrationsDirectory(),
+): Promise<void> {
   const pglite = await openPglite({})
   const database = new PgliteDatabase(new PgliteConnection(pglite))
   try {
@@ -50,7 +53,10 @@ export async function ensurePgliteTemplate(
 const TEMPLATE_FILE = /^pglite-.*\.tar$/
 
 /** Where `ensurePgliteTemplate` keeps the template; the file may be missing. */
-export function pgliteTemplatePath(cacheDirectory: string, migrations = migrationsDirectory()): string {
+export function pgliteTemplatePath(
+  cacheDirectory: string,
+  migrations = migrationsDirectory(),
+): string {
   const hash = createHash('sha256')
   for (const migration of readMigrations(migrations)) hash.update(`${migration.checksum}\n`)
   return join(cacheDirectory, `pglite-${driverVersion()}-${hash.digest('hex').slice(0, 16)}.tar`)
@@ -58,7 +64,9 @@ export function pgliteTemplatePath(cacheDirectory: string, migrations = migratio
 
 function driverVersion(): string {
   const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite')
-  const manifest: unknown = JSON.parse(readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8'))
+  const manifest: unknown = JSON.parse(
+    readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8'),
+  )
   if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) {
     return String(manifest.version)
   }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { isStorableName, joinLevels, keysetStart, namespaceDirectoryName, slugOf, splitLevels } from './stored-name.ts'
+import {
+  isStorableName,
+  joinLevels,
+  keysetStart,
+  namespaceDirectoryName,
+  slugOf,
+  splitLevels,
+} from './stored-name.ts'
 
 describe('stored names', () => {
   it.each(['a', ' ', '.', '..', '%1F', 'a.b', '\u{1f600}', '\n', '\u007f', 'x'.repeat(5000)])(

@@ -8,7 +8,6 @@ const SLUG_CHARACTERS_MAX = 40
  * U+001F, no lone surrogate. Refuse others with a 400; looking them up finds nothing.
  */
 export function isStorableName(name: string): boolean {
-  // eslint-disable-next-line no-control-regex -- these two control characters are what is looked for
   return name !== '' && !/[\u0000\u001f]|\p{Surrogate}/u.test(name)
 }
 
@@ -22,6 +21,7 @@ export function joinLevels(levels: readonly string[]): string {
   return levels.join(LEVEL_SEPARATOR)
 }
 
+/** The levels that `joinLevels` joined. */
 export function splitLevels(joined: string): string[] {
   return joined.split(LEVEL_SEPARATOR)
 }

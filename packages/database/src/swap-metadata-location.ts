@@ -4,7 +4,12 @@
  * Errors: IdempotencyKeyLostError, LocationTakenError (both: nothing changed); StatementError (nothing changed);
  * DatabaseUnavailableError (unknown: read the pointer before deciding, delete nothing).
  */
-import { applyChange, changeStatement, FIRST_CHANGE_PARAMETER, NOW_PARAMETER } from './apply-change.ts'
+import {
+  applyChange,
+  changeStatement,
+  FIRST_CHANGE_PARAMETER,
+  NOW_PARAMETER,
+} from './apply-change.ts'
 import { LocationTakenError } from './database-errors.ts'
 import { findTableById, findTablesNear } from './find-tables.ts'
 import type { IdempotencyTicket } from './idempotency.ts'
@@ -56,18 +61,22 @@ export async function swapMetadataLocation(
   session: SqlSession,
   swap: MetadataSwap,
 ): Promise<'swapped' | 'stale' | 'missing'> {
-  const row = await applyChange<{ current: string | null; location: string | null }>(session, SWAP, {
-    ...swap,
-    params: [
-      swap.tableId,
-      swap.expected,
-      swap.next,
-      swap.tableUuid,
-      swap.location,
-      ...landedParameters(swap.landed),
-      ...overlapParameters(swap.location),
-    ],
-  })
+  const row = await applyChange<{ current: string | null; location: string | null }>(
+    session,
+    SWAP,
+    {
+      ...swap,
+      params: [
+        swap.tableId,
+        swap.expected,
+        swap.next,
+        swap.tableUuid,
+        swap.location,
+        ...landedParameters(swap.landed),
+        ...overlapParameters(swap.location),
+      ],
+    },
+  )
   if (row.changed) return 'swapped'
   if (row.current === null) return 'missing'
   if (row.current === swap.expected && row.location !== swap.location) {

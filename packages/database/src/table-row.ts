@@ -31,6 +31,7 @@ export interface TableRecord {
 export const TABLE_COLUMNS =
   't.id, t.warehouse_id, t.namespace_id, n.levels, t.name, t.table_uuid, t.location, t.metadata_location, t.version'
 
+/** The row as the rest of the house sees it. */
 export function tableRowOf(record: TableRecord): TableRow {
   return {
     id: record.id,

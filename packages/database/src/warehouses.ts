@@ -24,6 +24,7 @@ export async function ensureWarehouse(
   return (await findWarehouse(session, name)) ?? { id, name, location }
 }
 
+/** The warehouse of exactly this name. */
 export async function findWarehouse(
   session: SqlSession,
   name: string,

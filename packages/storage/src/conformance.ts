@@ -48,7 +48,19 @@ const ODD_NAMES = [
   'x'.repeat(255),
 ]
 
-const REFUSED_NAMES = ['', '.', '..', 'a//b', 'a/../b', 'a/./b', 'a/', 'a\\b', 'a\nb', 'a\0b', 'x'.repeat(256)]
+const REFUSED_NAMES = [
+  '',
+  '.',
+  '..',
+  'a//b',
+  'a/../b',
+  'a/./b',
+  'a/',
+  'a\\b',
+  'a\nb',
+  'a\0b',
+  'x'.repeat(256),
+]
 
 /** What every ObjectStore promises. Each implementation runs it, fakes included. */
 export function describeObjectStoreContract(
@@ -130,7 +142,9 @@ export function describeObjectStoreContract(
 
       it.each(REFUSED_NAMES)('refuses the name %j with a LocationError', async (leaf) => {
         const location = newLocation(leaf)
-        await expect(subject.store.putIfAbsent(location, bytesOf('x'))).rejects.toThrow(LocationError)
+        await expect(subject.store.putIfAbsent(location, bytesOf('x'))).rejects.toThrow(
+          LocationError,
+        )
       })
     })
 
@@ -174,7 +188,9 @@ export function describeObjectStoreContract(
       it('refuses to read more than the caller allows', async () => {
         const location = newLocation()
         await subject.store.putIfAbsent(location, bytesOf('0123456789'))
-        await expect(subject.store.get(location, { sizeBytesMax: 9 })).rejects.toThrow(ObjectTooLargeError)
+        await expect(subject.store.get(location, { sizeBytesMax: 9 })).rejects.toThrow(
+          ObjectTooLargeError,
+        )
         expect(await subject.store.get(location, { sizeBytesMax: 10 })).toHaveLength(10)
         const range = { offset: 0, lengthBytes: 4 }
         expect(await subject.store.get(location, { sizeBytesMax: 4, range })).toHaveLength(4)
@@ -294,7 +310,9 @@ export function describeObjectStoreContract(
       await subject.store.prepareTableFolders(location)
       await subject.store.prepareTableFolders(location)
       expect(await list(location)).toEqual([])
-      expect(await subject.store.putIfAbsent(`${location}/metadata/v1`, bytesOf('x'))).toBe('created')
+      expect(await subject.store.putIfAbsent(`${location}/metadata/v1`, bytesOf('x'))).toBe(
+        'created',
+      )
     })
   })
 }

@@ -23,6 +23,7 @@ export interface PathContainment {
   future(path: string): Promise<string>
 }
 
+/** Paths below these directories, which need not exist yet. */
 export function containPaths(rootDirs: readonly string[]): PathContainment {
   const roots = rootDirs.map((dir) => rememberRealRoot(resolve(dir)))
   const check = async (path: string, realPath: string): Promise<string> => {
@@ -82,7 +83,8 @@ async function realPathOrAbsent(path: string): Promise<string | undefined> {
   } catch (error) {
     const code = errorCode(error)
     if (isAbsentCode(code)) return undefined
-    if (code === 'ELOOP') throw new LocationError(`location is a loop of links: ${path}`, { cause: error })
+    if (code === 'ELOOP')
+      throw new LocationError(`location is a loop of links: ${path}`, { cause: error })
     throw new StoreUnavailableError(`resolve ${path}: ${code ?? 'failed'}`, { cause: error })
   }
 }

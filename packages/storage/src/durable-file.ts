@@ -61,7 +61,9 @@ export async function makeDirectories(directory: string): Promise<void> {
     if (code === 'ENOTDIR' || code === 'EEXIST' || code === 'ENAMETOOLONG') {
       throw new LocationError(`cannot make directory ${directory}: ${code}`, { cause: error })
     }
-    throw new StoreUnavailableError(`make directory ${directory}: ${code ?? 'failed'}`, { cause: error })
+    throw new StoreUnavailableError(`make directory ${directory}: ${code ?? 'failed'}`, {
+      cause: error,
+    })
   }
   if (firstMade === undefined) return
   const top = dirname(firstMade)
@@ -83,7 +85,9 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
       await file.close()
     }
   } catch (error) {
-    throw new StoreUnavailableError(`write ${path}: ${errorCode(error) ?? 'failed'}`, { cause: error })
+    throw new StoreUnavailableError(`write ${path}: ${errorCode(error) ?? 'failed'}`, {
+      cause: error,
+    })
   }
 }
 
@@ -91,9 +95,12 @@ async function copyDurably(sourcePath: string, path: string): Promise<void> {
   try {
     await copyFile(sourcePath, path, constants.COPYFILE_EXCL)
   } catch (error) {
-    throw new StoreUnavailableError(`copy ${sourcePath} to ${path}: ${errorCode(error) ?? 'failed'}`, {
-      cause: error,
-    })
+    throw new StoreUnavailableError(
+      `copy ${sourcePath} to ${path}: ${errorCode(error) ?? 'failed'}`,
+      {
+        cause: error,
+      },
+    )
   }
   await flush(path)
 }
@@ -125,7 +132,9 @@ async function flush(path: string): Promise<void> {
       await handle.close()
     }
   } catch (error) {
-    throw new StoreUnavailableError(`flush ${path}: ${errorCode(error) ?? 'failed'}`, { cause: error })
+    throw new StoreUnavailableError(`flush ${path}: ${errorCode(error) ?? 'failed'}`, {
+      cause: error,
+    })
   }
 }
 

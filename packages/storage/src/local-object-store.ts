@@ -107,13 +107,17 @@ async function readBytes(file: FileHandle, request: ReadRequest): Promise<Uint8A
       .catch((error: unknown) => {
         throw readError(error, request.location)
       })
-    if (bytesRead === 0) throw new StoreUnavailableError(`${request.location} shrank while it was read`)
+    if (bytesRead === 0)
+      throw new StoreUnavailableError(`${request.location} shrank while it was read`)
     doneBytes += bytesRead
   }
   return bytes
 }
 
-async function statObject(paths: PathContainment, location: string): Promise<ObjectEntry | undefined> {
+async function statObject(
+  paths: PathContainment,
+  location: string,
+): Promise<ObjectEntry | undefined> {
   const found = await findFile(paths, location)
   return found && { location, sizeBytes: found.stats.size, lastModifiedMs: found.stats.mtimeMs }
 }
@@ -133,11 +137,16 @@ async function statPath(path: string): Promise<Stats | undefined> {
     return await lstat(path)
   } catch (error) {
     if (isAbsentCode(errorCode(error))) return undefined
-    throw new StoreUnavailableError(`look up ${path}: ${errorCode(error) ?? 'failed'}`, { cause: error })
+    throw new StoreUnavailableError(`look up ${path}: ${errorCode(error) ?? 'failed'}`, {
+      cause: error,
+    })
   }
 }
 
-async function deleteObject(paths: PathContainment, location: string): Promise<'deleted' | 'absent'> {
+async function deleteObject(
+  paths: PathContainment,
+  location: string,
+): Promise<'deleted' | 'absent'> {
   const found = await findFile(paths, location)
   if (found === undefined) return 'absent'
   try {
@@ -145,7 +154,9 @@ async function deleteObject(paths: PathContainment, location: string): Promise<'
     return 'deleted'
   } catch (error) {
     if (isAbsentCode(errorCode(error))) return 'absent'
-    throw new StoreUnavailableError(`delete ${location}: ${errorCode(error) ?? 'failed'}`, { cause: error })
+    throw new StoreUnavailableError(`delete ${location}: ${errorCode(error) ?? 'failed'}`, {
+      cause: error,
+    })
   }
 }
 
@@ -173,7 +184,9 @@ async function readDirectory(directory: string): Promise<Dirent[]> {
     return await readdir(directory, { withFileTypes: true })
   } catch (error) {
     if (isAbsentCode(errorCode(error))) return []
-    throw new StoreUnavailableError(`list ${directory}: ${errorCode(error) ?? 'failed'}`, { cause: error })
+    throw new StoreUnavailableError(`list ${directory}: ${errorCode(error) ?? 'failed'}`, {
+      cause: error,
+    })
   }
 }
 

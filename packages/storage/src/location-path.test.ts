@@ -36,9 +36,12 @@ describe('pathOfLocation', () => {
 })
 
 describe('checkNewLocation', () => {
-  it.each(['file:///a/b', '/a', 's3://bucket/a b/c%', 'memory://lake/\u{1f600}'])('accepts %j', (location) => {
-    expect(() => checkNewLocation(location)).not.toThrow()
-  })
+  it.each(['file:///a/b', '/a', 's3://bucket/a b/c%', 'memory://lake/\u{1f600}'])(
+    'accepts %j',
+    (location) => {
+      expect(() => checkNewLocation(location)).not.toThrow()
+    },
+  )
 
   it.each([
     'file:///a/',

@@ -9,7 +9,8 @@ export const SEGMENT_BYTES_MAX = 255
  */
 export function pathOfLocation(location: string): string {
   const path = stripScheme(location)
-  if (!path.startsWith('/')) throw new LocationError(`location is not an absolute path: ${location}`)
+  if (!path.startsWith('/'))
+    throw new LocationError(`location is not an absolute path: ${location}`)
   if (path.includes('\0') || hasLoneSurrogate(path)) {
     throw new LocationError('location holds a character that no file name can hold')
   }
@@ -28,7 +29,6 @@ export function pathOfLocation(location: string): string {
  */
 export function checkNewLocation(location: string): void {
   const rest = location.replace(/^[a-z][a-z0-9+.-]*:(\/\/)?/i, '')
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\u0000-\u001f\u007f\\]/.test(rest) || hasLoneSurrogate(rest)) {
     throw new LocationError('location holds a backslash or a control character')
   }

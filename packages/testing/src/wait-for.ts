@@ -20,7 +20,9 @@ export async function waitFor<T>(
       cause = error
     }
     if (performance.now() > deadlineMs) {
-      throw new Error(`waited ${timeoutMs} ms in vain for ${condition.toString().slice(0, 200)}`, { cause })
+      throw new Error(`waited ${timeoutMs} ms in vain for ${condition.toString().slice(0, 200)}`, {
+        cause,
+      })
     }
     await setTimeout(POLL_INTERVAL_MS)
   }

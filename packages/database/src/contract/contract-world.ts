@@ -17,6 +17,7 @@ export function newId(): string {
   return `${idCount.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`
 }
 
+/** An event of this kind whose payload says nothing. */
 export function event(kind: EventKind, payload = '{}'): EventInput {
   return { kind, payload }
 }
@@ -28,6 +29,7 @@ export function newWarehouse(database: Database): Promise<WarehouseRow> {
   return ensureWarehouse(database, { id, name, location: `file:///lake/${name}`, nowMs: NOW_MS })
 }
 
+/** A new namespace of these levels; its parents must exist. */
 export async function newNamespace(
   database: Database,
   warehouse: WarehouseRow,
@@ -45,6 +47,7 @@ export async function newNamespace(
   return made.row
 }
 
+/** What `createTable` takes for a table of this name, at a location of its own. */
 export function tableIn(namespace: NamespaceRow, name = 't'): NewTable {
   const id = newId()
   const location = `${namespace.location}/${name}-${id}`
@@ -61,6 +64,7 @@ export function tableIn(namespace: NamespaceRow, name = 't'): NewTable {
   }
 }
 
+/** A table that exists, as it was created. */
 export async function newTable(
   database: Database,
   namespace: NamespaceRow,

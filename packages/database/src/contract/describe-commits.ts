@@ -70,7 +70,9 @@ export function describeCommits(useDatabase: UseDatabase): void {
     it('lets exactly one of 50 parallel swaps from one base win', async () => {
       const { database, table } = await world()
       const outcomes = await Promise.all(
-        Array.from({ length: 50 }, (_, i) => swapMetadataLocation(database, swapOf(table, `m${i}`))),
+        Array.from({ length: 50 }, (_, i) =>
+          swapMetadataLocation(database, swapOf(table, `m${i}`)),
+        ),
       )
       expect(outcomes.filter((outcome) => outcome === 'swapped')).toHaveLength(1)
       expect(outcomes.filter((outcome) => outcome === 'stale')).toHaveLength(49)
@@ -123,7 +125,9 @@ export function describeCommits(useDatabase: UseDatabase): void {
       const stale = { ...swapOf(table, 'm1'), expected: 'elsewhere', landed }
       expect(await swapMetadataLocation(database, stale)).toBe('stale')
       expect(await eventsOf(database, table.id)).toHaveLength(1)
-      expect(await findLandedCommit(database, { tableId: table.id, requestHash: 'h' })).toBeUndefined()
+      expect(
+        await findLandedCommit(database, { tableId: table.id, requestHash: 'h' }),
+      ).toBeUndefined()
     })
   })
 
@@ -137,7 +141,11 @@ export function describeCommits(useDatabase: UseDatabase): void {
         findLandedCommit(database, { tableId: table.id, requestHash })
       expect(await find('first')).toEqual({ metadataLocation: 'm1', snapshotIds: [-1n, big] })
       expect(await find('other')).toBeUndefined()
-      const second = { requestHash: 'second', snapshotIds: [2n], forgetSnapshotIds: [big, -1n, 77n] }
+      const second = {
+        requestHash: 'second',
+        snapshotIds: [2n],
+        forgetSnapshotIds: [big, -1n, 77n],
+      }
       const swap = { ...swapOf(table, 'm2'), expected: 'm1', landed: second }
       expect(await swapMetadataLocation(database, swap)).toBe('swapped')
       expect(await find('first')).toBeUndefined()
@@ -168,7 +176,9 @@ export function describeCommits(useDatabase: UseDatabase): void {
       const forget = { requestHash: 'forget', snapshotIds: [], forgetSnapshotIds: snapshotIds }
       const swap = { ...swapOf(table, 'm2'), expected: 'm1', landed: forget }
       expect(await swapMetadataLocation(database, swap)).toBe('swapped')
-      const left = await database.query('select 1 from landed_commit where table_id = $1', [table.id])
+      const left = await database.query('select 1 from landed_commit where table_id = $1', [
+        table.id,
+      ])
       expect(left).toEqual([])
     })
   })
@@ -302,7 +312,10 @@ export function describeCommits(useDatabase: UseDatabase): void {
         removals: ['gone'],
         nowMs: NOW_MS,
         event: event('namespace-updated'),
-        idempotency: (result) => ({ ...mine, outcome: { status: 200, body: result.missing.join() } }),
+        idempotency: (result) => ({
+          ...mine,
+          outcome: { status: 200, body: result.missing.join() },
+        }),
       })
       expect(await reserveIdempotencyKey(database, mine)).toEqual({
         outcome: 'done',

@@ -131,10 +131,13 @@ export function describeNamespaces(useDatabase: UseDatabase): void {
       await newNamespace(database, warehouse, ['a', 'b.c'])
       await newNamespace(database, warehouse, ['a.b'])
       expect(await findNamespace(database, warehouse.id, ['a', 'b', 'c'])).toBeUndefined()
-      expect(await listNamespaces(database, { warehouseId: warehouse.id, parentLevels: ['a'] })).toEqual([
-        ['a', 'b.c'],
+      expect(
+        await listNamespaces(database, { warehouseId: warehouse.id, parentLevels: ['a'] }),
+      ).toEqual([['a', 'b.c']])
+      expect(await listNamespaces(database, { warehouseId: warehouse.id })).toEqual([
+        ['a'],
+        ['a.b'],
       ])
-      expect(await listNamespaces(database, { warehouseId: warehouse.id })).toEqual([['a'], ['a.b']])
     })
 
     it.each([[[]], [['']], [['a\0']], [['a\u001fb']], [['a', '\ud800']]])(
@@ -249,7 +252,10 @@ export function describeNamespaces(useDatabase: UseDatabase): void {
     it('answers undefined for an update of a namespace that is gone', async () => {
       const update = { namespaceId: newId(), updates: {}, removals: [], nowMs: NOW_MS }
       expect(
-        await updateNamespaceProperties(useDatabase(), { ...update, event: event('namespace-updated') }),
+        await updateNamespaceProperties(useDatabase(), {
+          ...update,
+          event: event('namespace-updated'),
+        }),
       ).toBeUndefined()
     })
 

@@ -5,7 +5,9 @@ import type { UseDatabase } from './contract-world.ts'
 /** What a SqlSession and a Database promise. */
 export function describeSessions(useDatabase: UseDatabase): void {
   describe('sessions', () => {
-    beforeAll(() => useDatabase().runScript('create table contract_note (id int primary key, text text)'))
+    beforeAll(() =>
+      useDatabase().runScript('create table contract_note (id int primary key, text text)'),
+    )
     afterAll(() => useDatabase().runScript('drop table contract_note'))
 
     it.each([
@@ -24,7 +26,7 @@ export function describeSessions(useDatabase: UseDatabase): void {
     })
 
     it.each([
-      ['text', 'quote \' backslash \\ newline \n unicode \u{1f600} cafe\u0301'],
+      ['text', "quote ' backslash \\ newline \n unicode \u{1f600} cafe\u0301"],
       ['text', ''],
       ['text', null],
       ['bigint', -9_223_372_036_854_775_808n],
@@ -44,7 +46,9 @@ export function describeSessions(useDatabase: UseDatabase): void {
 
     it('reports a refused statement with its code and goes on', async () => {
       const database = useDatabase()
-      const error = await database.query('select * from no_such_table').catch((caught: unknown) => caught)
+      const error = await database
+        .query('select * from no_such_table')
+        .catch((caught: unknown) => caught)
       expect(error).toBeInstanceOf(StatementError)
       expect(error).toMatchObject({ code: '42P01' })
       await expect(database.query('select 1/$1::int', [0])).rejects.toMatchObject({ code: '22012' })

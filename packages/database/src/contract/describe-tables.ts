@@ -69,8 +69,12 @@ export function describeTables(useDatabase: UseDatabase): void {
       const { database, namespace } = await world()
       const other = await newWarehouse(database)
       const table = tableIn(namespace)
-      expect(await createTable(database, { ...table, namespaceId: newId() })).toBe('namespace-missing')
-      expect(await createTable(database, { ...table, warehouseId: other.id })).toBe('namespace-missing')
+      expect(await createTable(database, { ...table, namespaceId: newId() })).toBe(
+        'namespace-missing',
+      )
+      expect(await createTable(database, { ...table, warehouseId: other.id })).toBe(
+        'namespace-missing',
+      )
     })
 
     it('lets exactly one of many racers create a name', async () => {
@@ -105,7 +109,8 @@ export function describeTables(useDatabase: UseDatabase): void {
       const { database, namespace } = await world()
       const names = ['A', 'B', 'a', 'b', '\uffff', '\u{1f600}']
       for (const name of [...names].reverse()) await newTable(database, namespace, name)
-      const page = (after?: string) => listTables(database, { namespaceId: namespace.id, after, limit: 3 })
+      const page = (after?: string) =>
+        listTables(database, { namespaceId: namespace.id, after, limit: 3 })
       expect(await page()).toEqual(['A', 'B', 'a'])
       expect(await page('a')).toEqual(['b', '\uffff', '\u{1f600}'])
       expect(await page('\u{1f600}')).toEqual([])
@@ -131,7 +136,8 @@ export function describeTables(useDatabase: UseDatabase): void {
       const at = async (name: string, location: string) =>
         createTable(database, { ...tableIn(namespace, name), location })
       const root = warehouse.location
-      for (const leaf of ['a/b', 'a/bc', 'a-b', 'a b', 'a/c/d', 'é/x', 'A/b']) await at(leaf, `${root}/${leaf}`)
+      for (const leaf of ['a/b', 'a/bc', 'a-b', 'a b', 'a/c/d', 'é/x', 'A/b'])
+        await at(leaf, `${root}/${leaf}`)
       const near = async (leaf: string) => {
         const rows = await findTablesNear(database, {
           warehouseId: warehouse.id,
@@ -173,7 +179,9 @@ export function describeTables(useDatabase: UseDatabase): void {
       const second = tableIn(namespace, 'second')
       const around = [namespace.location, warehouse.location, 'file:///lake', 'file://']
       for (const location of around) {
-        await expect(createTable(database, { ...second, location })).rejects.toThrow(LocationTakenError)
+        await expect(createTable(database, { ...second, location })).rejects.toThrow(
+          LocationTakenError,
+        )
       }
       const beside = `${namespace.location}-2`
       expect(await createTable(database, { ...second, location: beside })).toBe('created')
@@ -213,7 +221,9 @@ export function describeTables(useDatabase: UseDatabase): void {
         metadataLocation: overwrite.metadataLocation,
         version: 1n,
       })
-      expect(await findLandedCommit(database, { tableId: table.id, requestHash: 'h' })).toBeUndefined()
+      expect(
+        await findLandedCommit(database, { tableId: table.id, requestHash: 'h' }),
+      ).toBeUndefined()
       expect(await overwriteTable(database, { ...overwrite, tableId: newId() })).toBe('missing')
     })
 
@@ -243,9 +253,15 @@ export function describeTables(useDatabase: UseDatabase): void {
       const job = { tableId: kept.id, jobKind: 'compact', dueAtMs: 1, reason: 'test' }
       await requestJob(database, job)
       const drop = change('table-dropped')
-      expect(await dropTable(database, { tableId: kept.id, purgeRequested: false, ...drop })).toBe('dropped')
-      expect(await dropTable(database, { tableId: purged.id, purgeRequested: true, ...drop })).toBe('dropped')
-      expect(await dropTable(database, { tableId: kept.id, purgeRequested: false, ...drop })).toBe('missing')
+      expect(await dropTable(database, { tableId: kept.id, purgeRequested: false, ...drop })).toBe(
+        'dropped',
+      )
+      expect(await dropTable(database, { tableId: purged.id, purgeRequested: true, ...drop })).toBe(
+        'dropped',
+      )
+      expect(await dropTable(database, { tableId: kept.id, purgeRequested: false, ...drop })).toBe(
+        'missing',
+      )
       const rows = await database.query(
         `select name, metadata_location, purge_requested, dropped_at_ms from dropped_table
          where warehouse_id = $1 order by name`,
@@ -253,8 +269,18 @@ export function describeTables(useDatabase: UseDatabase): void {
       )
       const dropped_at_ms = BigInt(NOW_MS)
       expect(rows).toEqual([
-        { name: 'kept', metadata_location: kept.metadataLocation, purge_requested: false, dropped_at_ms },
-        { name: 'purged', metadata_location: purged.metadataLocation, purge_requested: true, dropped_at_ms },
+        {
+          name: 'kept',
+          metadata_location: kept.metadataLocation,
+          purge_requested: false,
+          dropped_at_ms,
+        },
+        {
+          name: 'purged',
+          metadata_location: purged.metadataLocation,
+          purge_requested: true,
+          dropped_at_ms,
+        },
       ])
       expect(await listSchedules(database, kept.id)).toEqual([])
       expect(await findTableById(database, kept.id)).toBeUndefined()
@@ -263,7 +289,11 @@ export function describeTables(useDatabase: UseDatabase): void {
     it('gives a table of the same name another id and other events: B022', async () => {
       const { database, namespace } = await world()
       const first = await newTable(database, namespace)
-      await dropTable(database, { tableId: first.id, purgeRequested: false, ...change('table-dropped') })
+      await dropTable(database, {
+        tableId: first.id,
+        purgeRequested: false,
+        ...change('table-dropped'),
+      })
       const second = await newTable(database, namespace)
       expect(await eventsOf(database, second.id)).toMatchObject([{ event_number: 1n }])
       expect(await eventsOf(database, first.id)).toMatchObject([
@@ -275,7 +305,11 @@ export function describeTables(useDatabase: UseDatabase): void {
     it('restores a dropped table under its id, and its events go on', async () => {
       const { database, namespace } = await world()
       const table = await newTable(database, namespace)
-      await dropTable(database, { tableId: table.id, purgeRequested: false, ...change('table-dropped') })
+      await dropTable(database, {
+        tableId: table.id,
+        purgeRequested: false,
+        ...change('table-dropped'),
+      })
       expect(await restoreTable(database, { ...table, version: 7n })).toBe('restored')
       expect(await findTableById(database, table.id)).toMatchObject({ version: 7n })
       const numbers = (await eventsOf(database, table.id)).map((stored) => stored.event_number)
@@ -287,7 +321,11 @@ export function describeTables(useDatabase: UseDatabase): void {
     it('keeps the dropped state when the name is taken meanwhile', async () => {
       const { database, namespace } = await world()
       const table = await newTable(database, namespace)
-      await dropTable(database, { tableId: table.id, purgeRequested: false, ...change('table-dropped') })
+      await dropTable(database, {
+        tableId: table.id,
+        purgeRequested: false,
+        ...change('table-dropped'),
+      })
       await newTable(database, namespace)
       expect(await restoreTable(database, { ...table, version: 7n })).toBe('exists')
       const left = await database.query('select 1 from dropped_table where id = $1', [table.id])
@@ -310,7 +348,11 @@ export function describeTables(useDatabase: UseDatabase): void {
       const old = { warehouseId: warehouse.id, levels: ['ns'], name: 't' }
       expect(await findTable(database, old)).toBeUndefined()
       const found = await findTable(database, { ...old, levels: ['target'], name: 'new' })
-      expect(found).toMatchObject({ id: table.id, tableUuid: table.tableUuid, location: table.location })
+      expect(found).toMatchObject({
+        id: table.id,
+        tableUuid: table.tableUuid,
+        location: table.location,
+      })
       expect((await eventsOf(database, table.id)).at(-1)).toMatchObject({
         event_number: 2n,
         kind: 'table-renamed',

@@ -21,7 +21,12 @@ import {
   requestJob,
   scheduleJob,
 } from '../maintenance-schedule.ts'
-import { markEventsDispatched, outboxDepth, pruneOutbox, takeUndispatchedEvents } from '../outbox.ts'
+import {
+  markEventsDispatched,
+  outboxDepth,
+  pruneOutbox,
+  takeUndispatchedEvents,
+} from '../outbox.ts'
 import {
   newId,
   newNamespace,
@@ -37,7 +42,11 @@ export function describeWork(useDatabase: UseDatabase): void {
     const drain = async () => {
       const database = useDatabase()
       const waiting = await takeUndispatchedEvents(database, { limit: 100_000 })
-      await markEventsDispatched(database, waiting.map((row) => row.seq), NOW_MS)
+      await markEventsDispatched(
+        database,
+        waiting.map((row) => row.seq),
+        NOW_MS,
+      )
     }
 
     it('hands out events in order until they are marked', async () => {
@@ -88,11 +97,14 @@ export function describeWork(useDatabase: UseDatabase): void {
       const seqs = (await takeUndispatchedEvents(database, { limit: 10 })).map((row) => row.seq)
       await markEventsDispatched(database, seqs.slice(0, 3), NOW_MS + 5)
       await markEventsDispatched(database, seqs.slice(0, 3), NOW_MS + 99)
-      const prune = (dispatchedBeforeMs: number) => pruneOutbox(database, { dispatchedBeforeMs, limit: 2 })
+      const prune = (dispatchedBeforeMs: number) =>
+        pruneOutbox(database, { dispatchedBeforeMs, limit: 2 })
       expect(await prune(NOW_MS + 5)).toBe(0)
       expect(await prune(NOW_MS + 6)).toBe(2)
       expect(await prune(NOW_MS + 6)).toBe(1)
-      expect(await takeUndispatchedEvents(database, { limit: 10 })).toMatchObject([{ seq: seqs[3] }])
+      expect(await takeUndispatchedEvents(database, { limit: 10 })).toMatchObject([
+        { seq: seqs[3] },
+      ])
     })
   })
 
@@ -163,7 +175,12 @@ export function describeWork(useDatabase: UseDatabase): void {
     it('keeps the last decision, and the commits that it did not see', async () => {
       const database = useDatabase()
       const job = newJob()
-      await noteCommits(database, { ...job, commitCount: 5n, firstCommitAtMs: 1, lastCommitAtMs: 9 })
+      await noteCommits(database, {
+        ...job,
+        commitCount: 5n,
+        firstCommitAtMs: 1,
+        lastCommitAtMs: 9,
+      })
       const decision = { ...job, decision: '{"small":9151314442816847871}', nowMs: 10 }
       await recordDecision(database, { ...decision, seenCommits: 3n })
       expect(await listSchedules(database, job.tableId)).toMatchObject([
@@ -247,8 +264,14 @@ export function describeWork(useDatabase: UseDatabase): void {
       expect(await finishJobRun(database, end(dead.id))).toBe('lost')
       const [newest, oldest] = await listJobRuns(database, { tableId, limit: 10 })
       expect(newest).toMatchObject({ id: nextRun.id, state: 'running' })
-      expect(oldest).toMatchObject({ id: dead.id, state: 'abandoned', finishedAtMs: NOW_MS + LEASE_MS })
-      const mine = (await abandonedRunsWithOutputs(database)).filter((run) => run.tableId === tableId)
+      expect(oldest).toMatchObject({
+        id: dead.id,
+        state: 'abandoned',
+        finishedAtMs: NOW_MS + LEASE_MS,
+      })
+      const mine = (await abandonedRunsWithOutputs(database)).filter(
+        (run) => run.tableId === tableId,
+      )
       expect(mine).toEqual([
         {
           runId: dead.id,
@@ -330,7 +353,11 @@ export function describeWork(useDatabase: UseDatabase): void {
     it('prunes old runs, but none that runs or has unsettled outputs', async () => {
       const database = useDatabase()
       const old = NOW_MS - 1_000_000
-      const [done, failed, running] = [runOf(newId(), old), runOf(newId(), old), runOf(newId(), old)]
+      const [done, failed, running] = [
+        runOf(newId(), old),
+        runOf(newId(), old),
+        runOf(newId(), old),
+      ]
       for (const run of [done, failed, running]) await beginJobRun(database, run)
       await recordJobOutputs(database, { runId: failed.id, locations: ['file:///x'] })
       await finishJobRun(database, end(done.id))
