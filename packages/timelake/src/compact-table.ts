@@ -68,7 +68,6 @@ export async function compactTable(
   const { signal } = context
   const nowMs = context.nowMs()
   const plan = await planTableCompaction({ read: context.store.get, metadata, nowMs, signal })
-  context.reachFaultPoint('compaction.planned')
   if (plan.outcome === 'compact') return runPlan(context, { request, metadata, plan })
   const { outcome, reason } = plan
   const next =
@@ -93,6 +92,7 @@ interface Run {
 
 async function runPlan(context: CompactionContext, run: Run): Promise<CompactTableOutcome> {
   const { plan, metadata } = run
+  context.reachFaultPoint('compaction.planned')
   let totals = NO_TOTALS
   const skipped: string[] = []
   const end = (outcome: CompactTableOutcome['outcome'], reason: string): CompactTableOutcome => ({

@@ -111,7 +111,18 @@ function bounds(chunks: readonly ParquetColumnChunk[], field: NestedField, measu
     )
   }
   const filled = chunks.filter(({ nullCount, valueCount }) => nullCount !== valueCount)
-  return present(extreme(filled.map(({ min }) => min), type, -1), extreme(filled.map(({ max }) => max), type, 1))
+  return present(
+    extreme(
+      filled.map(({ min }) => min),
+      type,
+      -1,
+    ),
+    extreme(
+      filled.map(({ max }) => max),
+      type,
+      1,
+    ),
+  )
 }
 
 function floatBounds({ id, type }: NestedField, measured: EngineRow) {
@@ -120,7 +131,8 @@ function floatBounds({ id, type }: NestedField, measured: EngineRow) {
   const nans = measured[`nan_${id}`]
   // A zero bound must cover zeros of both signs, which the engine does not tell apart.
   const lower = typeof low === 'number' ? encodeSingleValue(type, low === 0 ? -0 : low) : undefined
-  const upper = typeof high === 'number' ? encodeSingleValue(type, high === 0 ? 0 : high) : undefined
+  const upper =
+    typeof high === 'number' ? encodeSingleValue(type, high === 0 ? 0 : high) : undefined
   return { ...present(lower, upper), ...(typeof nans === 'bigint' ? { nanCount: nans } : {}) }
 }
 

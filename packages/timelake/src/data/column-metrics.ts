@@ -53,7 +53,14 @@ export function columnMetrics(
     if (lower !== undefined) lowerBounds.set(id, lower)
     if (upper !== undefined) upperBounds.set(id, upper)
   }
-  return { columnSizesBytes, valueCounts, nullValueCounts, nanValueCounts, lowerBounds, upperBounds }
+  return {
+    columnSizesBytes,
+    valueCounts,
+    nullValueCounts,
+    nanValueCounts,
+    lowerBounds,
+    upperBounds,
+  }
 }
 
 /** Where each row group starts, in order. Spec: field 132. */

@@ -16,9 +16,19 @@ import { mergeFiles, type MergeFilesOutcome, type MergeFilesRequest } from './me
 import { createMergeProcess, type MergeProcess } from './merge-process.ts'
 import { readFooter } from './read-footer.ts'
 
-const fixture = (name: string): string => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
-const col = (id: number, name: string, type: IcebergType, required = false): NestedField => ({ id, name, required, type })
-const schemaOf = (...fields: NestedField[]): Schema => ({ schemaId: 0, identifierFieldIds: [], fields })
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url))
+const col = (id: number, name: string, type: IcebergType, required = false): NestedField => ({
+  id,
+  name,
+  required,
+  type,
+})
+const schemaOf = (...fields: NestedField[]): Schema => ({
+  schemaId: 0,
+  identifierFieldIds: [],
+  fields,
+})
 
 const TYPES = schemaOf(
   col(1, 'flag', { kind: 'boolean' }),
@@ -82,7 +92,10 @@ async function described(localPath: string, schema: Schema): Promise<DataFile> {
 async function merge(
   localPaths: readonly string[],
   schema: Schema,
-  changes: Partial<MergeFilesRequest> & { sort?: readonly SortField[]; entry?: (file: DataFile) => DataFile } = {},
+  changes: Partial<MergeFilesRequest> & {
+    sort?: readonly SortField[]
+    entry?: (file: DataFile) => DataFile
+  } = {},
 ): Promise<{ outcome: MergeFilesOutcome; outputPath: string }> {
   const { sort = [], entry = (file: DataFile) => file, ...rest } = changes
   const outputPath = join(directory, `out-${serial++}.parquet`)
@@ -97,16 +110,22 @@ async function merge(
 }
 
 /** A file that the engine writes from a query, with field ids. */
-async function written(query: string, ids: Readonly<Record<string, number>>): Promise<string> {
+async function written(
+  query: string,
+  ids: Readonly<Record<string, number>>,
+  more = '',
+): Promise<string> {
   const path = join(directory, `in-${serial++}.parquet`)
   const fields = Object.entries(ids).map(([name, id]) => `"${name}": ${id}`)
-  const option = fields.length === 0 ? '' : `, FIELD_IDS {${fields.join(', ')}}`
-  await engine.query(`COPY (${query}) TO '${path}' (FORMAT parquet${option})`)
+  const idOption = fields.length === 0 ? '' : `, FIELD_IDS {${fields.join(', ')}}`
+  await engine.query(`COPY (${query}) TO '${path}' (FORMAT parquet${more}${idOption})`)
   return path
 }
 
 const rowsOf = (path: string, columns: string) =>
-  engine.query(`SELECT ${columns} FROM read_parquet('${path}', file_row_number = true) ORDER BY file_row_number`)
+  engine.query(
+    `SELECT ${columns} FROM read_parquet('${path}', file_row_number = true) ORDER BY file_row_number`,
+  )
 
 describe('mergeFiles on files written by PyIceberg', () => {
   it('keeps extremes, NaN, −0, nulls, unicode, decimals and old dates of every type', async () => {
@@ -115,10 +134,14 @@ describe('mergeFiles on files written by PyIceberg', () => {
     expect(outcome).toMatchObject({ outcome: 'merged', file: { recordCount: 3n } })
     const exact = TYPES.fields.map(({ name, type }) => {
       if (type.kind === 'binary') return `hex("${name}") AS "${name}"`
-      if (type.kind === 'float' || type.kind === 'double') return `concat("${name}"::VARCHAR, signbit("${name}")) AS "${name}"`
+      if (type.kind === 'float' || type.kind === 'double')
+        return `concat("${name}"::VARCHAR, signbit("${name}")) AS "${name}"`
       return `"${name}"::VARCHAR AS "${name}"`
     })
-    const before = [...(await rowsOf(paths[0]!, exact.join(', '))), ...(await rowsOf(paths[1]!, exact.join(', ')))]
+    const before = [
+      ...(await rowsOf(paths[0]!, exact.join(', '))),
+      ...(await rowsOf(paths[1]!, exact.join(', '))),
+    ]
     expect(await rowsOf(outputPath, exact.join(', '))).toEqual(before)
   })
 
@@ -161,13 +184,20 @@ describe('mergeFiles on files written by PyIceberg', () => {
       ts: -1n,
       tz: 253_402_300_799_999_999n,
       s: 'éßé\u{1F600}éßé\u{1F600}éßé\u{1F600}éßé\u{1F601}',
-      bin: Uint8Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 255 : index === 15 ? 1 : 0)),
+      bin: Uint8Array.from({ length: 16 }, (_, index) =>
+        index % 2 === 0 ? 255 : index === 15 ? 1 : 0,
+      ),
       u: 'f79c3e09-677c-4bbd-a479-3f349cb785e7',
       d9: 0n,
       d18: 999_999_999_999_999_999n,
       d38: 1n,
     })
-    expect(file.nanValueCounts).toEqual(new Map([[4, 1n], [5, 1n]]))
+    expect(file.nanValueCounts).toEqual(
+      new Map([
+        [4, 1n],
+        [5, 1n],
+      ]),
+    )
     expect(file.nullValueCounts?.get(10)).toBe(1n)
     expect(file.nullValueCounts?.get(3)).toBe(0n)
     expect(file.valueCounts?.get(10)).toBe(3n)
@@ -181,7 +211,10 @@ describe('mergeFiles on files written by PyIceberg', () => {
       col(2, 'new name', { kind: 'string' }),
       col(4, 'gone', { kind: 'int' }),
     )
-    const { outputPath } = await merge([fixture('evolved-0.parquet'), fixture('evolved-1.parquet')], schema)
+    const { outputPath } = await merge(
+      [fixture('evolved-0.parquet'), fixture('evolved-1.parquet')],
+      schema,
+    )
     expect(await rowsOf(outputPath, 'id, "new name", gone')).toEqual([
       { id: 1n, 'new name': 'a', gone: null },
       { id: 2n ** 40n, 'new name': 'b', gone: 7 },
@@ -212,18 +245,44 @@ describe('mergeFiles', () => {
   })
 
   it('orders rows by the sort order, stamps its id, and keeps zeros and NaN in Iceberg order', async () => {
-    const values = [`'NaN'::DOUBLE`, '0.0::DOUBLE', `'-0.0'::DOUBLE`, `'-inf'::DOUBLE`, 'NULL', '2::DOUBLE']
+    const values = [
+      `'NaN'::DOUBLE`,
+      '0.0::DOUBLE',
+      `'-0.0'::DOUBLE`,
+      `'-inf'::DOUBLE`,
+      'NULL',
+      '2::DOUBLE',
+    ]
     const paths = []
-    for (const value of values) paths.push(await written(`SELECT ${value}::DOUBLE AS d, 'x' AS s`, { d: 1, s: 2 }))
+    for (const value of values)
+      paths.push(await written(`SELECT ${value}::DOUBLE AS d, 'x' AS s`, { d: 1, s: 2 }))
     const schema = schemaOf(col(1, 'd', { kind: 'double' }), col(2, 's', { kind: 'string' }))
     const identity = { transform: { kind: 'identity' as const }, sourceIds: [1] }
-    const up = await merge(paths, schema, { sort: [{ ...identity, direction: 'asc', nullOrder: 'nulls-last' }] })
+    const up = await merge(paths, schema, {
+      sort: [{ ...identity, direction: 'asc', nullOrder: 'nulls-last' }],
+    })
     expect(up.outcome).toMatchObject({ file: { sortOrderId: 7 } })
     const signed = `concat(signbit(d), abs(d)) AS d`
     const texts = async (path: string) => (await rowsOf(path, signed)).map(({ d }) => d)
-    expect(await texts(up.outputPath)).toEqual(['trueinf', 'true0.0', 'false0.0', 'false2.0', 'falsenan', ''])
-    const down = await merge(paths, schema, { sort: [{ ...identity, direction: 'desc', nullOrder: 'nulls-first' }] })
-    expect(await texts(down.outputPath)).toEqual(['', 'falsenan', 'false2.0', 'false0.0', 'true0.0', 'trueinf'])
+    expect(await texts(up.outputPath)).toEqual([
+      'trueinf',
+      'true0.0',
+      'false0.0',
+      'false2.0',
+      'falsenan',
+      '',
+    ])
+    const down = await merge(paths, schema, {
+      sort: [{ ...identity, direction: 'desc', nullOrder: 'nulls-first' }],
+    })
+    expect(await texts(down.outputPath)).toEqual([
+      '',
+      'falsenan',
+      'false2.0',
+      'false0.0',
+      'true0.0',
+      'trueinf',
+    ])
   })
 
   it('orders text by code point and times before 1970 by floored hours', async () => {
@@ -234,27 +293,69 @@ describe('mergeFiles', () => {
     const schema = schemaOf(col(1, 's', { kind: 'string' }), col(2, 'ts', { kind: 'timestamp' }))
     const sort: SortField[] = [
       { transform: { kind: 'hour' }, sourceIds: [2], direction: 'desc', nullOrder: 'nulls-last' },
-      { transform: { kind: 'identity' }, sourceIds: [1], direction: 'asc', nullOrder: 'nulls-last' },
+      {
+        transform: { kind: 'identity' },
+        sourceIds: [1],
+        direction: 'asc',
+        nullOrder: 'nulls-last',
+      },
     ]
     const { outputPath } = await merge([path], schema, { sort })
-    expect((await rowsOf(outputPath, 's')).map(({ s }) => s)).toEqual(['\u{1F600}', 'z', '\uFFFD', 'é'])
+    expect((await rowsOf(outputPath, 's')).map(({ s }) => s)).toEqual([
+      '\u{1F600}',
+      'z',
+      '\uFFFD',
+      'é',
+    ])
   })
 
   it('does not claim a sort order that it cannot follow', async () => {
     const path = await written('SELECT 1 AS id', { id: 1 })
     const schema = schemaOf(col(1, 'id', { kind: 'int' }))
-    const bucket: SortField = { transform: { kind: 'bucket', bucketCount: 4 }, sourceIds: [1], direction: 'asc', nullOrder: 'nulls-first' }
+    const bucket: SortField = {
+      transform: { kind: 'bucket', bucketCount: 4 },
+      sourceIds: [1],
+      direction: 'asc',
+      nullOrder: 'nulls-first',
+    }
     const { outcome } = await merge([path, path], schema, { sort: [bucket] })
     expect(outcome).toMatchObject({ outcome: 'merged', file: { recordCount: 2n } })
     expect(outcome.outcome === 'merged' && outcome.file.sortOrderId).toBeUndefined()
   })
 
+  it.each([
+    [
+      'a sort order',
+      [
+        {
+          transform: { kind: 'identity' as const },
+          sourceIds: [1],
+          direction: 'asc' as const,
+          nullOrder: 'nulls-first' as const,
+        },
+      ],
+    ],
+    ['none', []],
+  ])('keeps zeros of both signs that repeat often, with %s', async (_, sort) => {
+    const zeros = `SELECT CASE WHEN i % 2 = 0 THEN '-0.0'::DOUBLE ELSE 0.0 END AS d, i::INT AS i FROM range(1000) r(i)`
+    const path = await written(zeros, { d: 1, i: 2 }, ', DICTIONARY_SIZE_LIMIT 0')
+    const schema = schemaOf(col(1, 'd', { kind: 'double' }), col(2, 'i', { kind: 'int' }))
+    const { outputPath } = await merge([path], schema, { sort })
+    const [row] = await engine.query(
+      `SELECT count(*) FILTER (signbit(d)) AS n, count(*) AS a FROM '${outputPath}' WHERE signbit(d) = (i % 2 = 0)`,
+    )
+    expect(row).toEqual({ n: 500n, a: 1000n })
+  })
+
   it('merges more files than one statement opens, in order', async () => {
     const paths = []
-    for (let index = 0; index < 70; index++) paths.push(await written(`SELECT ${index} AS id`, { id: 1 }))
+    for (let index = 0; index < 70; index++)
+      paths.push(await written(`SELECT ${index} AS id`, { id: 1 }))
     const { outcome, outputPath } = await merge(paths, schemaOf(col(1, 'id', { kind: 'int' })))
     expect(outcome).toMatchObject({ file: { recordCount: 70n } })
-    expect((await rowsOf(outputPath, 'id')).map(({ id }) => id)).toEqual(Array.from({ length: 70 }, (_, i) => i))
+    expect((await rowsOf(outputPath, 'id')).map(({ id }) => id)).toEqual(
+      Array.from({ length: 70 }, (_, i) => i),
+    )
   })
 
   it('carries names with quotes, spaces and other scripts', async () => {
@@ -266,31 +367,79 @@ describe('mergeFiles', () => {
   })
 
   it.each<[string, string, Record<string, number>, Schema, RegExp]>([
-    ['stores no field ids', 'SELECT 1 AS id', {}, schemaOf(col(1, 'id', { kind: 'int' })), /stores no field ids$/],
-    ['stores a number as text', `SELECT '1' AS id`, { id: 1 }, schemaOf(col(1, 'id', { kind: 'int' })), /stores column "id" \(int\) as optional BYTE_ARRAY \(string\)$/],
-    ['stores nanoseconds', `SELECT TIMESTAMP_NS '2020-01-01' AS t`, { t: 1 }, schemaOf(col(1, 't', { kind: 'timestamp' })), /optional INT64 \(timestamp nanos\)$/],
-    ['lacks a required column', 'SELECT 1 AS id', { id: 1 }, schemaOf(col(1, 'id', { kind: 'int' }), col(2, 'r', { kind: 'int' }, true)), /lacks required column "r"$/],
+    [
+      'stores no field ids',
+      'SELECT 1 AS id',
+      {},
+      schemaOf(col(1, 'id', { kind: 'int' })),
+      /stores no field ids$/,
+    ],
+    [
+      'stores a number as text',
+      `SELECT '1' AS id`,
+      { id: 1 },
+      schemaOf(col(1, 'id', { kind: 'int' })),
+      /stores column "id" \(int\) as optional BYTE_ARRAY \(string\)$/,
+    ],
+    [
+      'stores nanoseconds',
+      `SELECT TIMESTAMP_NS '2020-01-01' AS t`,
+      { t: 1 },
+      schemaOf(col(1, 't', { kind: 'timestamp' })),
+      /optional INT64 \(timestamp nanos\)$/,
+    ],
+    [
+      'lacks a required column',
+      'SELECT 1 AS id',
+      { id: 1 },
+      schemaOf(col(1, 'id', { kind: 'int' }), col(2, 'r', { kind: 'int' }, true)),
+      /lacks required column "r"$/,
+    ],
   ])('skips the group of a file that %s', async (_, query, ids, schema, reason) => {
     const path = await written(query, ids)
     const { outcome } = await merge([path], schema, { entry: () => bare(path) })
-    expect(outcome).toMatchObject({ outcome: 'skipped', reason: expect.stringMatching(reason) as string })
+    expect(outcome).toMatchObject({
+      outcome: 'skipped',
+      reason: expect.stringMatching(reason) as string,
+    })
   })
 
   it.each<[string, (file: DataFile) => DataFile, RegExp]>([
-    ['a row count', (file) => ({ ...file, recordCount: 5n }), /the manifest says 5 rows, the footer 2/],
-    ['a null count', (file) => ({ ...file, nullValueCounts: new Map([[1, 1n]]) }), /the manifest says 1 nulls, the footer 0/],
-    ['a lower bound', (file) => ({ ...file, lowerBounds: new Map([[1, Uint8Array.of(9, 0, 0, 0)]]) }), /lies below the inputs' lower bounds/],
-    ['an upper bound', (file) => ({ ...file, upperBounds: new Map([[1, Uint8Array.of(1, 0, 0, 0)]]) }), /lies above the inputs' upper bounds/],
+    [
+      'a row count',
+      (file) => ({ ...file, recordCount: 5n }),
+      /the manifest says 5 rows, the footer 2/,
+    ],
+    [
+      'a null count',
+      (file) => ({ ...file, nullValueCounts: new Map([[1, 1n]]) }),
+      /the manifest says 1 nulls, the footer 0/,
+    ],
+    [
+      'a lower bound',
+      (file) => ({ ...file, lowerBounds: new Map([[1, Uint8Array.of(9, 0, 0, 0)]]) }),
+      /lies below the inputs' lower bounds/,
+    ],
+    [
+      'an upper bound',
+      (file) => ({ ...file, upperBounds: new Map([[1, Uint8Array.of(1, 0, 0, 0)]]) }),
+      /lies above the inputs' upper bounds/,
+    ],
   ])('refuses to commit when the manifests disagree about %s', async (_, entry, message) => {
     const path = await written('SELECT unnest([1, 7]) AS id', { id: 1 })
-    await expect(merge([path], schemaOf(col(1, 'id', { kind: 'int' })), { entry })).rejects.toThrow(message)
+    await expect(merge([path], schemaOf(col(1, 'id', { kind: 'int' })), { entry })).rejects.toThrow(
+      message,
+    )
   })
 
   it('stops at once when it is aborted, and can be used again', async () => {
     const schema = schemaOf(col(1, 'id', { kind: 'int' }))
     const path = await written('SELECT 1 AS id', { id: 1 })
     const controller = new AbortController()
-    const query = engine.query('SELECT count(*) FROM range(100000000000) t(i) WHERE i % 3 = 7', controller.signal)
+    const query = engine.query(
+      'SELECT count(*) FROM range(100000000000) t(i) WHERE i % 3 = 7',
+      controller.signal,
+    )
     controller.abort(new Error('deadline'))
     await expect(query).rejects.toThrow('deadline')
     expect((await merge([path], schema)).outcome).toMatchObject({ outcome: 'merged' })
@@ -298,5 +447,12 @@ describe('mergeFiles', () => {
 })
 
 function bare(filePath: string): DataFile {
-  return { content: 'data', filePath, fileFormat: 'PARQUET', partition: [], recordCount: 1n, fileSizeBytes: 1n }
+  return {
+    content: 'data',
+    filePath,
+    fileFormat: 'PARQUET',
+    partition: [],
+    recordCount: 1n,
+    fileSizeBytes: 1n,
+  }
 }

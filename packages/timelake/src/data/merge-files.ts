@@ -54,9 +54,14 @@ export async function mergeFiles(
 ): Promise<MergeFilesOutcome> {
   const inputs = await readInputs(request, signal)
   if (typeof inputs === 'string') return { outcome: 'skipped', reason: inputs }
+  const { schema } = request
+  const localPaths = request.inputs.map(({ localPath }) => localPath)
+  const before = oneRow(await engine.query(checksumSql(localPaths, schema), signal))
   try {
-    await mergeInTiers(engine, request, signal)
-    return { outcome: 'merged', file: await proveAndDescribe(engine, { request, inputs }, signal) }
+    const hasNegativeZero = before['negative_zeros'] !== 0n
+    await mergeInTiers(engine, { ...request, hasNegativeZero }, signal)
+    const merged = { request, inputs, before }
+    return { outcome: 'merged', file: await proveAndDescribe(engine, merged, signal) }
   } catch (cause) {
     await rm(request.outputPath, { force: true })
     throw cause
@@ -96,10 +101,11 @@ async function readInput(input: MergeFilesRequest['inputs'][number]): Promise<Me
 /** Merges at most MERGE_FAN_IN_MAX files at a time into intermediate files, then those, until one is left. */
 async function mergeInTiers(
   engine: MergeProcess,
-  request: MergeFilesRequest,
+  request: MergeFilesRequest & { readonly hasNegativeZero: boolean },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { schema, order, directory, outputPath } = request
+  const { schema, order, directory, outputPath, hasNegativeZero } = request
+  const shape = { schema, order, hasNegativeZero }
   let paths = request.inputs.map(({ localPath }) => localPath)
   const intermediates: string[] = []
   try {
@@ -108,20 +114,27 @@ async function mergeInTiers(
       for (const [index, inputPaths] of chunks(paths, MERGE_FAN_IN_MAX).entries()) {
         const path = join(directory, `tier-${tier}-${index}.parquet`)
         intermediates.push(path)
-        await engine.query(copySql({ inputPaths, outputPath: path, schema, order }), signal)
+        await engine.query(copySql({ ...shape, inputPaths, outputPath: path }), signal)
         next.push(path)
       }
       paths = next
     }
-    await engine.query(copySql({ inputPaths: paths, outputPath, schema, order }), signal)
+    await engine.query(copySql({ ...shape, inputPaths: paths, outputPath }), signal)
   } finally {
     await Promise.all(intermediates.map((path) => rm(path, { force: true })))
   }
 }
 
+interface Merged {
+  readonly request: MergeFilesRequest
+  readonly inputs: readonly MergeInput[]
+  /** The checksums of the inputs. */
+  readonly before: EngineRow
+}
+
 async function proveAndDescribe(
   engine: MergeProcess,
-  { request, inputs }: { request: MergeFilesRequest; inputs: readonly MergeInput[] },
+  { request, inputs, before }: Merged,
   signal: AbortSignal | undefined,
 ): Promise<MergedFile> {
   const { schema, modes, outputPath, order } = request
@@ -130,8 +143,6 @@ async function proveAndDescribe(
   const measured = sql === undefined ? {} : oneRow(await engine.query(sql, signal))
   const facts = columnFacts(footer, schema, measured)
   verifyMerge(inputs, { footer, facts }, schema)
-  const localPaths = request.inputs.map(({ localPath }) => localPath)
-  const before = oneRow(await engine.query(checksumSql(localPaths, schema), signal))
   verifyChecksums(before, oneRow(await engine.query(checksumSql([outputPath], schema), signal)))
   return {
     fileFormat: 'PARQUET',

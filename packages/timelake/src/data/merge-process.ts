@@ -103,7 +103,10 @@ class WarmProcess implements MergeProcess {
     const request: MergeChildRequest = { ...message, id }
     return new Promise((resolve, reject) => {
       const child = this.#child
-      if (child === undefined) return reject(new MergeEngineError('the merge process has ended'))
+      if (child === undefined) {
+        reject(new MergeEngineError('the merge process has ended'))
+        return
+      }
       this.#pending.set(id, { resolve, reject })
       child.ref()
       child.channel?.ref()

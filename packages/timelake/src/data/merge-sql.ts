@@ -63,6 +63,11 @@ export interface CopyStatement {
   readonly outputPath: string
   readonly schema: Schema
   readonly order: MergeOrder
+  /**
+   * Whether a float of −0 is among the rows. The engine's dictionaries take zeros of both signs for one value, so there
+   * are none then.
+   */
+  readonly hasNegativeZero: boolean
 }
 
 /**
@@ -74,23 +79,31 @@ export function copySql(statement: CopyStatement): string {
   const columns = fields.map((field) => `${columnAlias(field.id)} AS ${quoteName(field.name)}`)
   const ids = fields.map((field) => `${quoteName(field.name)}: ${field.id}`)
   const orderBy = orderBySql(statement.order)
+  const dictionary = statement.hasNegativeZero ? 'DICTIONARY_SIZE_LIMIT 0, ' : ''
   const source = `SELECT * FROM ${scanSql(statement.inputPaths, statement.schema)}${orderBy}`
   return (
     `COPY (SELECT ${columns.join(', ')} FROM (${source})) TO ${quoteText(statement.outputPath)} ` +
     `(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE ${ROW_GROUP_ROW_COUNT}, ` +
-    `FIELD_IDS {${ids.join(', ')}})`
+    `${dictionary}FIELD_IDS {${ids.join(', ')}})`
   )
 }
 
 /**
- * Row count and order-independent checksums of a scan: `row_count`, `row_sum`, `row_xor` as text, and `n_<id>`, the
- * number of values that are not null, per column. A lost, doubled, altered or recombined row changes them.
+ * Row count and order-independent checksums of a scan: `row_count`, `row_sum`, `row_xor` as text, `n_<id>`, the number
+ * of values that are not null, per column, and `negative_zeros`, over all float columns. A lost, doubled, altered or
+ * recombined row changes them.
  */
 export function checksumSql(localPaths: readonly string[], schema: Schema): string {
   const parts = schema.fields.flatMap(hashParts).join(', ')
   const counts = schema.fields.map(({ id }) => `count(${columnAlias(id)}) AS n_${id}`)
+  const negatives = schema.fields
+    .filter(({ type }) => isFloat(type))
+    .map(({ id }) => {
+      const column = columnAlias(id)
+      return `count(*) FILTER (${column} = 0 AND signbit(${column}))`
+    })
   return (
-    `SELECT count(*) AS row_count, coalesce(sum(h::HUGEINT), 0)::VARCHAR AS row_sum, ` +
+    `SELECT ${[0, ...negatives].join(' + ')}::BIGINT AS negative_zeros, count(*) AS row_count, coalesce(sum(h::HUGEINT), 0)::VARCHAR AS row_sum, ` +
     `coalesce(bit_xor(h), 0)::VARCHAR AS row_xor, ${counts.join(', ')} ` +
     `FROM (SELECT *, hash(${parts}) AS h FROM ${scanSql(localPaths, schema)})`
   )
@@ -150,6 +163,7 @@ function floorSql(value: string, step: string): string {
   return `(${wide} - (((${wide} % ${step}) + ${step}) % ${step}))`
 }
 
+/** Whether values may be NaN or a zero of either sign. */
 export function isFloat(type: IcebergType): boolean {
   return type.kind === 'float' || type.kind === 'double'
 }

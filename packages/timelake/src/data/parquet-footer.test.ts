@@ -26,7 +26,12 @@ describe('decodeParquetFooter', () => {
     const chunks = footer.rowGroups.flatMap(({ columns }) => columns)
     const expected = oracle.row_groups.flatMap(({ columns }) => columns.map((c) => c.meta_data!))
     expect(chunks.map((c) => [c.codec, c.valueCount, c.compressedSizeBytes, c.nullCount])).toEqual(
-      expected.map((m) => [m.codec, m.num_values, m.total_compressed_size, m.statistics?.null_count]),
+      expected.map((m) => [
+        m.codec,
+        m.num_values,
+        m.total_compressed_size,
+        m.statistics?.null_count,
+      ]),
     )
   })
 

@@ -153,7 +153,7 @@ function decodeElement(raw: ThriftStruct, children: readonly ParquetElement[]): 
 /** The logical type when there is one, else the converted type. */
 function decodeAnnotation(raw: ThriftStruct): ParquetAnnotation | undefined {
   const logical = optionalStruct(raw, 10)
-  const [kind, body] = logical === undefined ? [] : [...logical][0] ?? []
+  const [kind, body] = logical === undefined ? [] : ([...logical][0] ?? [])
   if (kind === undefined) return decodeConvertedType(raw)
   const fields = asStruct(body)
   switch (kind) {

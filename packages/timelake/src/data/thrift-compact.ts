@@ -3,7 +3,8 @@ import { CorruptFileError } from '@timelake/iceberg/spec/errors'
 /** A Thrift struct by field id. */
 export type ThriftStruct = ReadonlyMap<number, ThriftValue>
 /** Integers of every width are bigint; binary and text are bytes. Thrift maps do not occur in Parquet. */
-export type ThriftValue = boolean | bigint | number | Uint8Array | readonly ThriftValue[] | ThriftStruct
+export type ThriftValue =
+  boolean | bigint | number | Uint8Array | readonly ThriftValue[] | ThriftStruct
 
 const THRIFT_DEPTH_MAX = 32
 

@@ -29,11 +29,17 @@ export class MergeMismatchError extends Error {
  * row count, null count per column, bounds within the bounds of the inputs. Throws MergeMismatchError naming the first
  * difference. A metric that an input does not have proves nothing and is not missed.
  */
-export function verifyMerge(inputs: readonly MergeInput[], output: MergeOutput, schema: Schema): void {
+export function verifyMerge(
+  inputs: readonly MergeInput[],
+  output: MergeOutput,
+  schema: Schema,
+): void {
   for (const input of inputs) verifyClaims(input, schema)
   const rowsIn = inputs.reduce((sum, { dataFile }) => sum + dataFile.recordCount, 0n)
   if (output.footer.rowCount !== rowsIn) {
-    throw new MergeMismatchError(`expected ${rowsIn} rows, the merged file has ${output.footer.rowCount}`)
+    throw new MergeMismatchError(
+      `expected ${rowsIn} rows, the merged file has ${output.footer.rowCount}`,
+    )
   }
   for (const column of schema.fields) {
     const facts = output.facts.get(column.id)
@@ -86,11 +92,7 @@ function storedNulls(footer: ParquetFooter, column: NestedField): bigint | undef
   return total
 }
 
-function verifyNulls(
-  inputs: readonly MergeInput[],
-  facts: ColumnFacts,
-  column: NestedField,
-): void {
+function verifyNulls(inputs: readonly MergeInput[], facts: ColumnFacts, column: NestedField): void {
   let expected = 0n
   for (const { dataFile, footer } of inputs) {
     const isStored = footer.columns.some(({ fieldId }) => fieldId === column.id)
@@ -120,7 +122,9 @@ function verifyBounds(
   const { id, name, type } = column
   const withRows = inputs.filter(({ dataFile, footer }) => {
     const isStored = footer.columns.some(({ fieldId }) => fieldId === id)
-    return isStored ? dataFile.nullValueCounts?.get(id) !== dataFile.recordCount : hasDefault(column)
+    return isStored
+      ? dataFile.nullValueCounts?.get(id) !== dataFile.recordCount
+      : hasDefault(column)
   })
   const lowers = withRows.map(({ dataFile }) => dataFile.lowerBounds?.get(id))
   const uppers = withRows.map(({ dataFile }) => dataFile.upperBounds?.get(id))
