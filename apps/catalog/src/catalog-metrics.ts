@@ -18,13 +18,20 @@ export function makeCatalogMetrics(
   parts: { readonly metadata: MetadataCache; readonly lanes: CommitLanes },
 ): CatalogMetrics {
   const registers = [registry]
-  gauge(registers, 'timelake_commit_queue_depth', 'Commits that run or wait', () => parts.lanes.depth)
-  gauge(registers, 'timelake_metadata_cache_entries', 'Table metadata in memory', () => {
-    return parts.metadata.entryCount
-  })
-  gauge(registers, 'timelake_metadata_cache_bytes', 'Estimated memory of the cache', () => {
-    return parts.metadata.sizeBytes
-  })
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) })
+  }
+  gauge('timelake_commit_queue_depth', 'Commits that run or wait', () => parts.lanes.depth)
+  gauge(
+    'timelake_metadata_cache_entries',
+    'Table metadata in memory',
+    () => parts.metadata.entryCount,
+  )
+  gauge(
+    'timelake_metadata_cache_bytes',
+    'Estimated memory of the cache',
+    () => parts.metadata.sizeBytes,
+  )
   return {
     requests: new Counter({
       name: 'timelake_http_requests_total',
@@ -50,8 +57,4 @@ export function makeCatalogMetrics(
       registers,
     }),
   }
-}
-
-function gauge(registers: Registry[], name: string, help: string, read: () => number): void {
-  const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) })
 }

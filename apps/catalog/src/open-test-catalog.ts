@@ -101,7 +101,7 @@ export function send(
   const content =
     body === undefined || typeof body === 'string' || body instanceof Uint8Array
       ? body
-      : printJson(body as JsonValue)
+      : printJson(body)
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({ hostname, port, method, path, headers }, (incoming) => {
       const chunks: Buffer[] = []

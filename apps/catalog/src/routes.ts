@@ -49,7 +49,9 @@ const ICEBERG_ROUTES: readonly Route[] = [
 ]
 
 /** What `endpoints` of the configuration says: exactly the routes that are served. */
-const ENDPOINTS: readonly string[] = ICEBERG_ROUTES.map((route) => `${route.method} ${route.template}`)
+const ENDPOINTS: readonly string[] = ICEBERG_ROUTES.map(
+  (route) => `${route.method} ${route.template}`,
+)
 
 /** Every route of the server. Mutations that honour an Idempotency-Key have a `replay`. */
 // prettier-ignore

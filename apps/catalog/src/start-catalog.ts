@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
 import { findTable } from '@timelake/database/find-tables'
 import { BackgroundTasks } from './background-tasks.ts'
 import { MetadataCache } from './cache/metadata-cache.ts'
@@ -85,6 +86,7 @@ async function listen({ server }: NodeListener, config: CatalogConfig): Promise<
 async function stop(catalog: Catalog, listener: NodeListener): Promise<void> {
   const { drainTimeoutMs } = catalog.config
   await listener.close(drainTimeoutMs)
-  await catalog.lanes.drain()
-  await catalog.background.drain()
+  const drained = Promise.all([catalog.lanes.drain(), catalog.background.drain()])
+  // A store or database that hangs must not keep the process.
+  await Promise.race([drained, setTimeout(drainTimeoutMs, undefined, { ref: false })])
 }

@@ -9,5 +9,7 @@ export function countFiles(directory: string): number {
 export function listFiles(directory: string): string[] {
   if (!existsSync(directory)) return []
   const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).map((entry) => `${entry.parentPath}/${entry.name}`)
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => `${entry.parentPath}/${entry.name}`)
 }

@@ -39,14 +39,9 @@ export class LoadedMetadata {
     const known = this.#bodies.get(view)
     if (known !== undefined) return known
     const metadataText = encodeTableMetadataView(this.metadata, view)
-    const text = loadTableResultText({
-      metadataLocation: this.location,
-      metadataText,
-      config: TABLE_CONFIG,
-    })
-    const body = Buffer.from(text)
+    const { body, startBytes, endBytes } = encodeBody(this.location, metadataText)
     this.#bodies.set(view, body)
-    if (view === 'all') this.#file = fileRange(text, metadataText)
+    if (view === 'all') this.#file = { startBytes, endBytes }
     return body
   }
 
@@ -54,7 +49,7 @@ export class LoadedMetadata {
   fileBytes(): Buffer {
     const body = this.body('all')
     const { startBytes, endBytes } = this.#file
-    return body.subarray(startBytes, body.length - endBytes)
+    return body.subarray(startBytes, endBytes)
   }
 
   /** The gzipped body, made once outside the event loop; undefined when gzip is not worth it. */
@@ -73,14 +68,24 @@ export class LoadedMetadata {
   }
 }
 
-/** How many bytes of the answer stand before and behind the metadata. */
-function fileRange(text: string, metadataText: string) {
-  const start = text.indexOf(metadataText)
-  const end = start + metadataText.length
-  return {
-    startBytes: Buffer.byteLength(text.slice(0, start)),
-    endBytes: Buffer.byteLength(text.slice(end)),
-  }
+const METADATA_MEMBER = '"metadata":'
+
+/**
+ * The answer around the text of the metadata, and where that text is in it. Deep histories have megabytes, so the text is
+ * turned into bytes once, at its place.
+ */
+function encodeBody(metadataLocation: string, metadataText: string) {
+  const frame = loadTableResultText({ metadataLocation, metadataText: '', config: TABLE_CONFIG })
+  // Quotes inside the location are escaped, so the first match is the member.
+  const at = frame.indexOf(METADATA_MEMBER) + METADATA_MEMBER.length
+  const [prefix, suffix] = [frame.slice(0, at), frame.slice(at)]
+  const startBytes = Buffer.byteLength(prefix)
+  const endBytes = startBytes + Buffer.byteLength(metadataText)
+  const body = Buffer.allocUnsafeSlow(endBytes + Buffer.byteLength(suffix))
+  body.write(prefix, 0)
+  body.write(metadataText, startBytes)
+  body.write(suffix, endBytes)
+  return { body, startBytes, endBytes }
 }
 
 /**

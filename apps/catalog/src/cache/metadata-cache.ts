@@ -4,7 +4,7 @@ import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
 import { ObjectNotFoundError, ObjectTooLargeError } from '@timelake/storage/object-store'
 import type { ObjectStore } from '@timelake/storage/object-store'
-import { CorruptFileError } from '@timelake/iceberg/spec/errors'
+import { CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { LRUCache } from 'lru-cache'
 import { MetadataFileMissingError } from '../catalog/catalog-errors.ts'
 import { LoadedMetadata } from './loaded-metadata.ts'
@@ -48,7 +48,7 @@ export class MetadataCache {
 
   /**
    * The metadata at the location, from memory or from its file. Throws MetadataFileMissingError,
-   * CorruptFileError, InvalidInputError and ObjectTooLargeError.
+   * CorruptFileError and ObjectTooLargeError.
    */
   async get(location: string): Promise<LoadedMetadata> {
     const known = this.#entries.get(location) ?? this.#reads.get(location)
@@ -79,9 +79,19 @@ export class MetadataCache {
 
   async #read(location: string): Promise<LoadedMetadata> {
     const text = await readMetadataFile(this.#options, location)
-    const loaded = new LoadedMetadata(location, decodeTableMetadata(text))
+    const loaded = new LoadedMetadata(location, decodeFile(location, text))
     this.put(loaded, text.length)
     return loaded
+  }
+}
+
+/** A file that breaks the format is not the fault of whoever asked for the table: CorruptFileError. */
+function decodeFile(location: string, text: Uint8Array) {
+  try {
+    return decodeTableMetadata(text)
+  } catch (cause) {
+    if (!(cause instanceof InvalidInputError)) throw cause
+    throw new CorruptFileError(`cannot read metadata file ${location}: ${cause.message}`, { cause })
   }
 }
 
@@ -111,7 +121,8 @@ async function getObject(store: ObjectStore, location: string, sizeBytesMax: num
   try {
     return await store.get(normalizeLocation(location), { sizeBytesMax })
   } catch (cause) {
-    if (cause instanceof ObjectNotFoundError) throw new MetadataFileMissingError(location, { cause })
+    if (cause instanceof ObjectNotFoundError)
+      throw new MetadataFileMissingError(location, { cause })
     throw cause
   }
 }

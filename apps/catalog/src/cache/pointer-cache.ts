@@ -21,7 +21,9 @@ export type FindRow<Row> = (
 ) => Promise<Row | undefined>
 
 /** Asks the database every time: for processes that share their database with others. */
-export function readThroughPointers<Row extends Pointer>(findRow: FindRow<Row>): TablePointers<Row> {
+export function readThroughPointers<Row extends Pointer>(
+  findRow: FindRow<Row>,
+): TablePointers<Row> {
   return { find: findRow, remember: () => {}, forget: () => {} }
 }
 

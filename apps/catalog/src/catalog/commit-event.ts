@@ -7,7 +7,8 @@ export interface CommitEventInput {
   readonly metadataLocation: string
   readonly previousMetadataLocation?: string
   readonly metadata: TableMetadata
-  readonly base?: TableMetadata
+  /** Absent when the whole table is new. */
+  readonly addedSnapshotIds?: readonly bigint[]
 }
 
 /**
@@ -29,9 +30,13 @@ export function commitEventPayload(input: CommitEventInput): string {
   return printJson(payload)
 }
 
-function newSnapshot({ metadata, base }: CommitEventInput): Snapshot | undefined {
-  const known = new Set(base?.snapshots.map(({ snapshotId }) => snapshotId))
-  const added = metadata.snapshots.filter(({ snapshotId }) => !known.has(snapshotId))
-  const current = added.find(({ snapshotId }) => snapshotId === metadata.currentSnapshotId)
-  return current ?? added.at(-1)
+function newSnapshot({ metadata, addedSnapshotIds }: CommitEventInput): Snapshot | undefined {
+  const { currentSnapshotId, snapshots } = metadata
+  const isCurrentNew =
+    addedSnapshotIds === undefined ||
+    addedSnapshotIds.some((snapshotId) => snapshotId === currentSnapshotId)
+  const shownId = isCurrentNew ? currentSnapshotId : addedSnapshotIds?.at(-1)
+  return shownId === undefined
+    ? undefined
+    : snapshots.findLast(({ snapshotId }) => snapshotId === shownId)
 }

@@ -19,7 +19,13 @@ const update = (path: string, ...updates: JsonObject[]) =>
 it('refuses a manifest list outside the table, and says what it expected', async () => {
   const { path, location } = await table('lists')
   const other = await table('other')
-  const outside = ['s3://bucket/x', 'file:///etc', other.location, `${location}/../x`, `${location}x`]
+  const outside = [
+    's3://bucket/x',
+    'file:///etc',
+    other.location,
+    `${location}/../x`,
+    `${location}x`,
+  ]
   for (const place of outside) {
     const answer = await catalog.call('POST', path, {
       body: appendBody({ id: 1n, sequenceNumber: 1n, location: place }),
@@ -110,13 +116,17 @@ it('takes data and metadata from the places that the table is configured with', 
 })
 
 it('allows the prefixes that the operator adds', async () => {
-  const extra = await openTestCatalog({ config: { extraAllowedLocations: ['file:///srv/old-lake/'] } })
+  const extra = await openTestCatalog({
+    config: { extraAllowedLocations: ['file:///srv/old-lake/'] },
+  })
   await makeNamespace(extra, ['ns'])
   const create = (location: string) =>
     extra.call('POST', '/v1/main/namespaces/ns/tables', {
       body: { name: 't', schema: SCHEMA, location, 'stage-create': true },
     })
-  expect(errorOf(await create('file:///srv/old-lakes/t')).message).toContain('file:///srv/old-lake/')
+  expect(errorOf(await create('file:///srv/old-lakes/t')).message).toContain(
+    'file:///srv/old-lake/',
+  )
   // The store of the test has another root, so an allowed location fails there and not at the rule.
   expect(errorOf(await create('file:///srv/old-lake/t')).message).not.toContain('allowed locations')
   await extra.stop()

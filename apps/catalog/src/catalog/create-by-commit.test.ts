@@ -79,7 +79,10 @@ it('answers 404 for a missing namespace, and 400 for requirements beside assert-
   const missing = await catalog.call('POST', '/v1/main/namespaces/nope/tables/t', { body })
   expect(missing.status).toBe(404)
   expect(errorOf(missing).type).toBe('NoSuchNamespaceException')
-  const requirements = [{ type: 'assert-create' }, { type: 'assert-current-schema-id', 'current-schema-id': 0n }]
+  const requirements = [
+    { type: 'assert-create' },
+    { type: 'assert-current-schema-id', 'current-schema-id': 0n },
+  ]
   expect((await commit('x', { ...body, requirements })).status).toBe(400)
 })
 

@@ -1,4 +1,7 @@
-import { createNamespace as insertNamespace, type NamespaceRow } from '@timelake/database/namespaces'
+import {
+  createNamespace as insertNamespace,
+  type NamespaceRow,
+} from '@timelake/database/namespaces'
 import { printJson } from '@timelake/iceberg/spec/json'
 import { NamespaceExistsError, NoSuchNamespaceError } from './catalog-errors.ts'
 import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'

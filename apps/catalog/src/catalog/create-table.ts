@@ -28,7 +28,10 @@ export type CreatedTable =
  * both make the table's `metadata` and `data` folders, which some clients do not.
  * Throws NoSuchNamespaceError, TableExistsError and InvalidInputError. Spec: REST catalog, createTable.
  */
-export async function createTable(catalog: Catalog, creation: TableCreation): Promise<CreatedTable> {
+export async function createTable(
+  catalog: Catalog,
+  creation: TableCreation,
+): Promise<CreatedTable> {
   const identifier = { levels: creation.levels, name: creation.request.name }
   checkName(identifier.name, 'name')
   const lane = identifierKey(creation.warehouse.id, identifier)

@@ -27,7 +27,10 @@ async function dropInTurn(catalog: Catalog, drop: TableDrop): Promise<void> {
       tableId: row.id,
       purgeRequested,
       nowMs: catalog.context.nowMs(),
-      event: { kind: 'table-dropped', payload: droppedPayload(row.metadataLocation, purgeRequested) },
+      event: {
+        kind: 'table-dropped',
+        payload: droppedPayload(row.metadataLocation, purgeRequested),
+      },
       ...idempotencyOf(drop, { status: 204 }),
     })
     if (outcome === 'missing') throw new NoSuchTableError(identifier)

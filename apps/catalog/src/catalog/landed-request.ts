@@ -17,7 +17,9 @@ export function commitRequestHash(body: JsonObject): string {
   const requirements = isJsonArray(body['requirements']) ? body['requirements'] : []
   const sorted = requirements.map((item) => printJson(canonical(item))).sort()
   const updates = printJson(canonical(body['updates'] ?? null))
-  return createHash('sha256').update(`${sorted.join('\n')}\n\n${updates}`).digest('hex')
+  return createHash('sha256')
+    .update(`${sorted.join('\n')}\n\n${updates}`)
+    .digest('hex')
 }
 
 /** Members in the order of their names, so that spelling differences of one JSON value disappear. */

@@ -1,6 +1,11 @@
 import { findTablesNear } from '@timelake/database/find-tables'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
-import { checkLocation, isLocationBelow, normalizeLocation } from '@timelake/iceberg/spec/location'
+import {
+  checkLocation,
+  isLocationBelow,
+  isSameLocation,
+  normalizeLocation,
+} from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { Catalog } from './catalog.ts'
 
@@ -78,7 +83,7 @@ export function checkIntroducedFiles(
   const roots = [...tableRoots(metadata), ...(base === undefined ? [] : tableRoots(base))]
   for (const location of locations) {
     // Folders have their own check, and an empty property is no folder.
-    if (location === '' || roots.includes(location)) continue
+    if (location === '' || roots.some((root) => isSameLocation(root, location))) continue
     checkLocation(location)
     if (roots.some((root) => isLocationBelow(root, location))) continue
     const expected = [...new Set(roots)].join(' or ')

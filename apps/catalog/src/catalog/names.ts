@@ -1,7 +1,6 @@
 import * as rules from '@timelake/iceberg/rest/name-rules'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 
-// eslint-disable-next-line no-control-regex -- control characters are what is refused
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
 
 /**

@@ -26,7 +26,10 @@ export type NewTableOutcome = 'created' | 'exists' | 'namespace-missing'
  * file is deleted when no row points at it. When the database gave no answer the row is looked for: throws NotAppliedError
  * when it is not there, CommitStateUnknownError when that cannot be told.
  */
-export async function insertTableRow(catalog: Catalog, table: NewTableRow): Promise<NewTableOutcome> {
+export async function insertTableRow(
+  catalog: Catalog,
+  table: NewTableRow,
+): Promise<NewTableOutcome> {
   const outcome = await insert(catalog, table)
   const { loaded, textBytes } = table.written
   if (outcome !== 'created') {
@@ -80,7 +83,9 @@ async function reconcile(
   }
   const found = await findTableById(catalog.context.database, attempt.id).catch((second) => {
     const causes = new AggregateError([error, second])
-    throw new CommitStateUnknownError('cannot tell whether the table was created', { cause: causes })
+    throw new CommitStateUnknownError('cannot tell whether the table was created', {
+      cause: causes,
+    })
   })
   if (found !== undefined) return 'created'
   await discardOwn(catalog, attempt.table)

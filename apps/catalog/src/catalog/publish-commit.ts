@@ -6,6 +6,7 @@ import {
 import { findTableById } from '@timelake/database/find-tables'
 import { swapMetadataLocation } from '@timelake/database/swap-metadata-location'
 import type { TableRow } from '@timelake/database/table-row'
+import { snapshotsAdded } from '@timelake/iceberg/commit/snapshots-added'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
@@ -53,7 +54,7 @@ export async function publishCommit(
 type SwapOutcome = 'swapped' | 'stale' | 'missing'
 
 async function swap(catalog: Catalog, prepared: PreparedCommit): Promise<SwapOutcome> {
-  const { row, commit, base, written } = prepared
+  const { row, commit, written } = prepared
   const { location, metadata } = written.loaded
   try {
     return await swapMetadataLocation(catalog.context.database, {
@@ -69,7 +70,7 @@ async function swap(catalog: Catalog, prepared: PreparedCommit): Promise<SwapOut
           metadataLocation: location,
           previousMetadataLocation: row.metadataLocation,
           metadata,
-          base: base.metadata,
+          addedSnapshotIds: snapshotsAdded(commit.request),
         }),
       },
       landed: landedRecord(commit.request, commit.requestHash),
@@ -115,7 +116,7 @@ async function reconcile(
     await discardMetadata(catalog, location)
     throw new NotAppliedError('the database did not take the commit', { cause: error })
   }
-  return (await isInHistory(catalog, current, location, error)) ? 'swapped' : 'stale'
+  return (await isInHistory(catalog, current, { location, cause: error })) ? 'swapped' : 'stale'
 }
 
 function isRefusal(error: unknown): error is Error {
@@ -149,8 +150,7 @@ async function readRow(catalog: Catalog, tableId: string, cause: unknown): Promi
 async function isInHistory(
   catalog: Catalog,
   current: TableRow,
-  location: string,
-  cause: unknown,
+  { location, cause }: { readonly location: string; readonly cause: unknown },
 ): Promise<boolean> {
   try {
     const { metadata } = await catalog.metadata.get(current.metadataLocation)

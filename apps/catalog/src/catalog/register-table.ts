@@ -2,7 +2,7 @@ import { LocationTakenError } from '@timelake/database/database-errors'
 import { findNamespace } from '@timelake/database/namespaces'
 import type { TableRow } from '@timelake/database/table-row'
 import { overwriteTable } from '@timelake/database/tables'
-import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { NoSuchNamespaceError, TableExistsError } from './catalog-errors.ts'
@@ -50,7 +50,7 @@ async function registerInTurn(
   checkAllowed(metadataLocation, prefixes, 'metadata location')
   // Other writers may have replaced the file since it was last read.
   catalog.metadata.delete(metadataLocation)
-  const loaded = await catalog.metadata.get(metadataLocation)
+  const loaded = await readRegistered(catalog, metadataLocation)
   await checkTableRoots(catalog, warehouse, {
     metadata: loaded.metadata,
     ...(existing === undefined ? {} : { id: existing.id }),
@@ -66,6 +66,16 @@ async function registerInTurn(
   if (outcome === 'exists') throw new TableExistsError(identifier)
   if (outcome === 'namespace-missing') throw new NoSuchNamespaceError(identifier.levels)
   return loaded
+}
+
+/** Here a file that breaks the format is the caller's: InvalidInputError instead of CorruptFileError. */
+async function readRegistered(catalog: Catalog, metadataLocation: string): Promise<LoadedMetadata> {
+  try {
+    return await catalog.metadata.get(metadataLocation)
+  } catch (cause) {
+    if (!(cause instanceof CorruptFileError)) throw cause
+    throw new InvalidInputError(cause.message, undefined, { cause })
+  }
 }
 
 async function overwrite(

@@ -30,11 +30,7 @@ export async function renameTable(catalog: Catalog, rename: TableRename): Promis
 
 async function renameInTurn(catalog: Catalog, rename: TableRename): Promise<void> {
   const { warehouse, source, destination } = rename
-  const namespace = await findNamespace(
-    catalog.context.database,
-    warehouse.id,
-    destination.levels,
-  )
+  const namespace = await findNamespace(catalog.context.database, warehouse.id, destination.levels)
   if (namespace === undefined) throw missingNamespace(rename)
   const row = await catalog.pointers.find(warehouse.id, source)
   if (row === undefined) throw new RenameSourceMissingError(source, destination)

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer'
+import type { Buffer } from 'node:buffer'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'

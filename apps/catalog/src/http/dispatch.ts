@@ -62,7 +62,8 @@ function unmatched(
   path: string,
   match: { outcome: 'no-route' } | { outcome: 'wrong-method'; allowed: readonly string[] },
 ): Error {
-  if (match.outcome === 'wrong-method') return new MethodNotAllowedError(method, path, match.allowed)
+  if (match.outcome === 'wrong-method')
+    return new MethodNotAllowedError(method, path, match.allowed)
   return refuseUnserved(method, path) ?? new NoRouteError(method, path)
 }
 

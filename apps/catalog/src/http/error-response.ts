@@ -1,7 +1,17 @@
-import { CommitFailedError, CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/errors'
+import {
+  CommitFailedError,
+  CorruptFileError,
+  InvalidInputError,
+  ValidationFailedError,
+} from '@timelake/iceberg/spec/errors'
 import { encodeError } from '@timelake/iceberg/rest/error-json'
-import { printJson } from '@timelake/iceberg/spec/json'
-import { LocationError, ObjectTooLargeError, StoreUnavailableError } from '@timelake/storage/object-store'
+import { JsonSyntaxError, printJson } from '@timelake/iceberg/spec/json'
+import {
+  LocationError,
+  ObjectNotFoundError,
+  ObjectTooLargeError,
+  StoreUnavailableError,
+} from '@timelake/storage/object-store'
 import * as failed from '../catalog/catalog-errors.ts'
 import { jsonTextAnswer, type HttpAnswer } from './exchange.ts'
 import * as refused from './request-errors.ts'
@@ -17,8 +27,10 @@ const RETRY_AFTER_SECONDS = '1'
  * `CommitStateUnknownException`. 503 means "certainly not applied". Spec: REST catalog, IcebergErrorResponse.
  */
 const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] = [
-  [InvalidInputError, 400, 'BadRequestException'],
-  [CorruptFileError, 400, 'BadRequestException'],
+  // @NOTE Java deletes the files that it wrote on a BadRequestException and keeps them on this type.
+  [JsonSyntaxError, 400, 'BadRequestException'],
+  [ValidationFailedError, 400, 'ValidationException'],
+  [InvalidInputError, 400, 'IllegalArgumentException'],
   [LocationError, 400, 'BadRequestException'],
   [ObjectTooLargeError, 400, 'BadRequestException'],
   [refused.NoRouteError, 400, 'BadRequestException'],
@@ -30,6 +42,7 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [failed.NoSuchTableIdError, 404, 'NoSuchTableException'],
   [failed.RenameSourceMissingError, 404, 'NoSuchTableException'],
   [failed.MetadataFileMissingError, 404, 'NotFoundException'],
+  [ObjectNotFoundError, 404, 'NotFoundException'],
   [refused.NoSuchViewError, 404, 'NoSuchViewException'],
   [refused.MethodNotAllowedError, 405, 'UnsupportedOperationException'],
   [refused.OperationNotSupportedError, 406, 'UnsupportedOperationException'],
@@ -42,6 +55,8 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [refused.BodyTooLargeError, 413, 'RequestTooLargeException'],
   [refused.UnsupportedEncodingError, 415, 'UnsupportedMediaTypeException'],
   [failed.ContradictoryPropertiesError, 422, 'UnprocessableEntityException'],
+  // @NOTE A table whose own file is broken. Nothing was changed, and a repetition will not help.
+  [CorruptFileError, 422, 'CorruptFileException'],
   [failed.CommitStateUnknownError, 500, 'CommitStateUnknownException'],
   [failed.CommitQueueFullError, 503, 'SlowDownException'],
   [failed.NotAppliedError, 503, 'SlowDownException'],

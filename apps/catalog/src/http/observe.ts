@@ -12,11 +12,7 @@ export type Observe = () => (request: HttpRequest, answered: Answered) => void
  * secret can be in it. Reads that succeed are `debug`, mutations `info`, our own failures `error` with the chain of causes.
  * `nowMs` needs no relation to the clock on the wall.
  */
-export function makeObserve(
-  log: Logger,
-  metrics: CatalogMetrics,
-  nowMs: () => number,
-): Observe {
+export function makeObserve(log: Logger, metrics: CatalogMetrics, nowMs: () => number): Observe {
   return () => {
     const startMs = nowMs()
     return (request, { answer, operationId, error }) => {

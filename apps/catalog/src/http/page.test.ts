@@ -30,7 +30,12 @@ it.each(['pageSize=0', 'pageSize=-1', 'pageSize=abc', 'pageSize=1.5', 'pageSize=
   },
 )
 
-const FOREIGN = ['bogus', '%20', encodePageToken('a\u0000'), Buffer.from('2:a').toString('base64url')]
+const FOREIGN = [
+  'bogus',
+  '%20',
+  encodePageToken('a\u0000'),
+  Buffer.from('2:a').toString('base64url'),
+]
 
 it.each(FOREIGN)('refuses the foreign token %s', (token) => {
   expect(() => readPageRequest(`pageToken=${token}`, PAGE_SIZE_MAX)).toThrow(InvalidInputError)

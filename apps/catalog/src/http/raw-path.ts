@@ -11,7 +11,8 @@ const MALFORMED_PERCENT = /%(?![0-9a-fA-F]{2})/
  */
 export function decodeSegment(raw: string): string {
   if (!raw.includes('%') && !raw.includes('+')) return raw
-  if (MALFORMED_PERCENT.test(raw)) throw new InvalidInputError(`malformed percent-encoding in ${raw}`)
+  if (MALFORMED_PERCENT.test(raw))
+    throw new InvalidInputError(`malformed percent-encoding in ${raw}`)
   try {
     return decodeURIComponent(raw.replaceAll('+', ' '))
   } catch (cause) {

@@ -33,9 +33,9 @@ export class Router<R extends RoutePattern> {
   }
 
   match(method: string, path: string): RouteMatch<R> {
-    const segments = path.split('/')
-    const values: string[] = []
-    const node = find(this.#root, segments, 1, values)
+    const walk: Walk = { segments: path.split('/'), values: [] }
+    const node = find(this.#root, walk, 1)
+    const { values } = walk
     if (node === undefined) return { outcome: 'no-route' }
     const found = node.routes.get(method)
     if (found === undefined) return { outcome: 'wrong-method', allowed: [...node.routes.keys()] }
@@ -66,19 +66,21 @@ function newNode<R>(): Node<R> {
   return { fixed: new Map(), parameter: undefined, routes: new Map() }
 }
 
-function find<R>(
-  node: Node<R>,
-  segments: readonly string[],
-  at: number,
-  values: string[],
-): Node<R> | undefined {
+interface Walk {
+  readonly segments: readonly string[]
+  /** Of the parameters on the way. */
+  readonly values: string[]
+}
+
+function find<R>(node: Node<R>, walk: Walk, at: number): Node<R> | undefined {
+  const { segments, values } = walk
   const segment = segments[at]
   if (segment === undefined) return node.routes.size > 0 ? node : undefined
   const fixed = node.fixed.get(segment)
-  const found = fixed === undefined ? undefined : find(fixed, segments, at + 1, values)
+  const found = fixed === undefined ? undefined : find(fixed, walk, at + 1)
   if (found !== undefined || node.parameter === undefined || segment === '') return found
   values.push(segment)
-  const below = find(node.parameter, segments, at + 1, values)
+  const below = find(node.parameter, walk, at + 1)
   if (below === undefined) values.pop()
   return below
 }

@@ -19,7 +19,11 @@ const UNSERVED: readonly { method: HttpMethod; template: string; operationId: st
   { method: 'POST', template: `${TABLE}/unregister`, operationId: 'unregisterTable' },
   { method: 'GET', template: `${TABLE}/credentials`, operationId: 'loadCredentials' },
   { method: 'POST', template: `${TABLE}/sign`, operationId: 'signRequest' },
-  { method: 'POST', template: '/v1/{prefix}/transactions/commit', operationId: 'commitTransaction' },
+  {
+    method: 'POST',
+    template: '/v1/{prefix}/transactions/commit',
+    operationId: 'commitTransaction',
+  },
   { method: 'GET', template: `${NAMESPACE}/views`, operationId: 'listViews' },
   { method: 'POST', template: `${NAMESPACE}/views`, operationId: 'createView' },
   { method: 'GET', template: VIEW, operationId: 'loadView' },

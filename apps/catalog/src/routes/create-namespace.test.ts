@@ -47,7 +47,7 @@ it.each(['s3://other/x', 'file:///tmp/ns', 'relative', '', '../up', '%2e%2e/x'])
   async (location) => {
     const answer = await create({ namespace: ['outside'], properties: { location } })
     expect(answer.status).toBe(400)
-    expect(errorOf(answer).type).toBe('BadRequestException')
+    expect(errorOf(answer).code).toBe(400)
   },
 )
 

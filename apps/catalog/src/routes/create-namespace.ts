@@ -1,7 +1,13 @@
-import { decodeNamespaceDescription, encodeNamespaceDescription } from '@timelake/iceberg/rest/namespace-json'
+import {
+  decodeNamespaceDescription,
+  encodeNamespaceDescription,
+} from '@timelake/iceberg/rest/namespace-json'
 import { findNamespace } from '@timelake/database/namespaces'
 import type { StoredOutcome } from '../catalog/catalog.ts'
-import { createNamespace as createCatalogNamespace, shownProperties } from '../catalog/create-namespace.ts'
+import {
+  createNamespace as createCatalogNamespace,
+  shownProperties,
+} from '../catalog/create-namespace.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { storedAnswer } from '../http/idempotency.ts'

@@ -18,10 +18,13 @@ it('always gives a prefix, both maps, the separator and the lifetime of idempote
   })
 })
 
-it.each(['/v1/config', '/v1/config?warehouse='])('takes the default warehouse for %s', async (path) => {
-  const { json } = await catalog.call('GET', path)
-  expect(textAt(json, 'overrides', 'prefix')).toBe('main')
-})
+it.each(['/v1/config', '/v1/config?warehouse='])(
+  'takes the default warehouse for %s',
+  async (path) => {
+    const { json } = await catalog.call('GET', path)
+    expect(textAt(json, 'overrides', 'prefix')).toBe('main')
+  },
+)
 
 it('B011: refuses an unknown warehouse instead of answering for another', async () => {
   const answer = await catalog.call('GET', '/v1/config?warehouse=nope')

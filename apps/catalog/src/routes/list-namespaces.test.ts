@@ -28,10 +28,13 @@ it('takes an empty parent for none', async () => {
   expect(json).toMatchObject({ namespaces: [['bck'], ['other']] })
 })
 
-it.each(['bck%1Fdb1', 'bck%1fdb1', 'bck%251Fdb1'])('B003: understands parent=%s', async (parent) => {
-  const { json } = await catalog.call('GET', `${LIST}?parent=${parent}`)
-  expect(json).toMatchObject({ namespaces: [['bck', 'db1', 'x']] })
-})
+it.each(['bck%1Fdb1', 'bck%1fdb1', 'bck%251Fdb1'])(
+  'B003: understands parent=%s',
+  async (parent) => {
+    const { json } = await catalog.call('GET', `${LIST}?parent=${parent}`)
+    expect(json).toMatchObject({ namespaces: [['bck', 'db1', 'x']] })
+  },
+)
 
 it('answers 404 for an unknown parent', async () => {
   const answer = await catalog.call('GET', `${LIST}?parent=nope`)

@@ -43,7 +43,7 @@ it.each(['%F0%27%22', '%a', '%00', '%C0%AF', '%2E%2E', 'a%1F%1Fb', '%1F', 'x'.re
   async (raw) => {
     const answer = await catalog.call('GET', `/v1/main/namespaces/${raw}`)
     expect(answer.status).toBe(400)
-    expect(errorOf(answer).type).toBe('BadRequestException')
+    expect(errorOf(answer).code).toBe(400)
   },
 )
 

@@ -10,5 +10,7 @@ import { warehouseOf, type RouteCall } from '../http/route.ts'
 export async function loadNamespaceMetadata(call: RouteCall): Promise<HttpAnswer> {
   const levels = namespaceInPath(call)
   const row = await findExistingNamespace(call.catalog, warehouseOf(call), { levels })
-  return jsonAnswer(encodeNamespaceDescription({ namespace: levels, properties: shownProperties(row) }))
+  return jsonAnswer(
+    encodeNamespaceDescription({ namespace: levels, properties: shownProperties(row) }),
+  )
 }

@@ -89,7 +89,9 @@ it('gzips for those who accept it, and says that answers differ', async () => {
   expect(zipped.headers.get('content-encoding')).toBe('gzip')
   expect(await zipped.text()).toBe(plain.text)
   expect(plain.headers.vary).toBe('accept-encoding')
-  const refused = await catalog.call('GET', table.path, { headers: { 'accept-encoding': 'gzip;q=0, br' } })
+  const refused = await catalog.call('GET', table.path, {
+    headers: { 'accept-encoding': 'gzip;q=0, br' },
+  })
   expect(refused.text).toBe(plain.text)
 })
 
@@ -121,7 +123,10 @@ it('shows the commit of another process at once when it does not own the databas
   const table = await makeTable(shared, { levels: ['ns'], name: 't' })
   const text = readFileSync(table.metadataLocation.replace('file://', ''), 'utf8')
   const next = table.metadataLocation.replace('00000-', '00001-')
-  await shared.store.putIfAbsent(next, Buffer.from(text.replace('"properties":{', '"properties":{"by":"other",')))
+  await shared.store.putIfAbsent(
+    next,
+    Buffer.from(text.replace('"properties":{', '"properties":{"by":"other",')),
+  )
   await shared.database.query('update catalog_table set metadata_location = $1', [next])
   const { json } = await shared.call('GET', table.path)
   expect(textAt(json, 'metadata', 'properties', 'by')).toBe('other')

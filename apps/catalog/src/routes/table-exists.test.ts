@@ -11,7 +11,11 @@ afterAll(() => catalog.stop())
 
 it('answers 204 or 404 without a body', async () => {
   const { path } = await makeTable(catalog, { levels: ['ns'], name: 't' })
-  for (const [target, status] of [[path, 204], [`${path}x`, 404], [`${path}%`, 400]] as const) {
+  for (const [target, status] of [
+    [path, 204],
+    [`${path}x`, 404],
+    [`${path}%`, 400],
+  ] as const) {
     const answer = await catalog.call('HEAD', target)
     expect([answer.status, answer.text]).toEqual([status, ''])
   }

@@ -1,0 +1,35 @@
+import { gunzipSync } from 'node:zlib'
+import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
+import { newTableMetadata } from '@timelake/iceberg/commit/new-table-metadata'
+import { expect, it } from 'vitest'
+import { LoadedMetadata, loadETag } from './loaded-metadata.ts'
+
+const metadata = newTableMetadata(
+  {
+    schema: { schemaId: 0, fields: [], identifierFieldIds: [] },
+    properties: { comment: 'é "metadata": \u{1F986}', filler: 'x'.repeat(2_000) },
+  },
+  { tableUuid: '00000000-0000-4000-8000-000000000000', location: 'file:///t', nowMs: 1 },
+)
+
+it('holds the file inside the answer, byte for byte, whatever the location says', () => {
+  const loaded = new LoadedMetadata('file:///odd "metadata": é/x.metadata.json', metadata)
+  expect(decodeTableMetadata(loaded.fileBytes())).toEqual(metadata)
+  const answer = JSON.parse(loaded.body('all').toString()) as Record<string, unknown>
+  expect(answer['metadata-location']).toBe('file:///odd "metadata": é/x.metadata.json')
+  expect(answer['metadata']).toEqual(JSON.parse(loaded.fileBytes().toString()))
+})
+
+it('encodes and compresses once', async () => {
+  const loaded = new LoadedMetadata('file:///t/1', metadata)
+  expect(loaded.body('all')).toBe(loaded.body('all'))
+  const zipped = loaded.gzippedBody('all')
+  expect(loaded.gzippedBody('all')).toBe(zipped)
+  expect(gunzipSync((await zipped) ?? '')).toEqual(loaded.body('all'))
+})
+
+it('tags views and locations apart', () => {
+  const tags = [loadETag('a', 'all'), loadETag('a', 'refs'), loadETag('b', 'all')]
+  expect(new Set(tags).size).toBe(3)
+  for (const tag of tags) expect(tag).toMatch(/^W\/"[\w-]{22}"$/)
+})
