@@ -9,7 +9,7 @@ import {
   type JobIdentity,
   type ScheduleRow,
 } from '@timelake/database/maintenance-schedule'
-import type { Database } from '@timelake/database/sql-session'
+import type { Database, SqlSession } from '@timelake/database/sql-session'
 import type { TableRow } from '@timelake/database/table-row'
 import { printJson } from '@timelake/iceberg/spec/json'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
@@ -111,7 +111,7 @@ function isAskedFor({ reason }: ScheduleRow): boolean {
 async function failuresInARow(options: RunJobOptions, { tableId, jobKind }: JobIdentity) {
   const runs = await listJobRuns(options.database, { tableId, limit: FAILURES_COUNTED_MAX })
   const ended = runs.filter((run) => run.jobKind === jobKind && run.state !== 'running')
-  const firstOther = ended.findIndex(({ state }) => state !== 'failed')
+  const firstOther = ended.findIndex(({ state }) => state !== 'failed' && state !== 'abandoned')
   const count = firstOther === -1 ? ended.length : firstOther
   return { count, lastEndedAtMs: ended[0]?.finishedAtMs ?? 0 }
 }
@@ -151,7 +151,7 @@ async function beginAndRun(
   }
   const isOurs = await recordEnd(options, due, { runId, end: ended.end })
   if (!isOurs) return { outcome: 'lost' }
-  options.reachFaultPoint('compaction.outcome-recorded')
+  if (ended.end.state === 'succeeded') options.reachFaultPoint('compaction.outcome-recorded')
   return { outcome: 'ran', runId, ...ended }
 }
 
@@ -197,12 +197,26 @@ async function recordEnd(
     await recordDecision(session, { ...identity, decision, nowMs, seenCommits })
     const { dueAtMs } = schedule
     await clearDue(session, { ...identity, expectedDueAtMs: dueAtMs })
-    const next = hasFailed
-      ? { dueAtMs: nowMs + options.retryFirstMs, reason: 'the last run failed' }
-      : end.nextDueAtMs === undefined
-        ? undefined
-        : { dueAtMs: end.nextDueAtMs, reason: end.reason }
+    const next = await nextRequest(session, { identity, end }, options)
     if (next !== undefined) await requestJob(session, { ...identity, ...next })
     return true
   })
+}
+
+/** When the job comes again. Commits that the run did not see make it due even where their time was cleared. */
+async function nextRequest(
+  session: SqlSession,
+  { identity, end }: { readonly identity: JobIdentity; readonly end: JobOutcome },
+  { nowMs, retryFirstMs }: RunJobOptions,
+): Promise<{ readonly dueAtMs: number; readonly reason: string } | undefined> {
+  if (end.state === 'failed') {
+    return { dueAtMs: nowMs() + retryFirstMs, reason: 'the last run failed' }
+  }
+  const left = await findSchedule(session, identity)
+  if (left !== undefined && left.dueAtMs === undefined && left.pendingCommits > 0n) {
+    return { dueAtMs: nowMs(), reason: 'commits came while the last run worked' }
+  }
+  return end.nextDueAtMs === undefined
+    ? undefined
+    : { dueAtMs: end.nextDueAtMs, reason: end.reason }
 }

@@ -54,6 +54,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const queue = await openBullmqPostgresQueue({
     pool: context.database.queuePool(),
     concurrency: config.concurrency,
+    isOnlyUser: config.isOnlyWorker,
     onError(error) {
       metrics.queueErrors.inc()
       context.log.error({ err: error }, 'the job queue is in trouble')

@@ -1,6 +1,6 @@
 import { outboxDepth } from '@timelake/database/outbox'
 import { nextDueAtMs } from '@timelake/database/maintenance-schedule'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram } from 'prom-client'
 import type { WorkerContext } from './context.ts'
 
 export interface WorkerMetrics {
@@ -37,27 +37,23 @@ export function makeWorkerMetrics(context: WorkerContext): WorkerMetrics {
 }
 
 function registerLag({ database, nowMs, registry }: WorkerContext): void {
-  const gauge = (name: string, help: string, read: () => Promise<number>, registers: Registry[]) =>
+  const seconds = (sinceMs: number | undefined): number =>
+    sinceMs === undefined ? 0 : Math.max(0, (nowMs() - sinceMs) / 1000)
+  const gauge = (name: string, help: string, sinceMs: () => Promise<number | undefined>) =>
     new Gauge({
       name,
       help,
-      registers,
+      registers: [registry],
       async collect() {
-        this.set(await read())
+        this.set(seconds(await sinceMs()))
       },
     })
-  const seconds = (sinceMs: number | undefined): number =>
-    sinceMs === undefined ? 0 : Math.max(0, (nowMs() - sinceMs) / 1000)
   gauge(
     'timelake_outbox_lag_seconds',
     'Age of the oldest event that was not relayed',
-    async () => seconds((await outboxDepth(database)).oldestCreatedAtMs),
-    [registry],
+    async () => (await outboxDepth(database)).oldestCreatedAtMs,
   )
-  gauge(
-    'timelake_due_job_lag_seconds',
-    'How long the longest due job has been due',
-    async () => seconds(await nextDueAtMs(database)),
-    [registry],
+  gauge('timelake_due_job_lag_seconds', 'How long the longest due job has been due', () =>
+    nextDueAtMs(database),
   )
 }

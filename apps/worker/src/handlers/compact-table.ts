@@ -24,6 +24,8 @@ export interface CompactTableOptions {
   readonly borrowEngine: () => { readonly engine: MergeProcess; giveBack(): void }
   readonly jobsDirectory: string
   readonly metrics: Pick<WorkerMetrics, 'files' | 'bytes'>
+  /** Between attempts at a commit. Default: real time. */
+  readonly waitMs?: CompactionContext['waitMs']
 }
 
 /** The run is no longer ours; whatever it was about to write must not be written. */
@@ -51,7 +53,7 @@ export function compactTableHandler(options: CompactTableOptions): JobHandler {
 }
 
 async function compactionContext(
-  { context, catalogOf }: CompactTableOptions,
+  { context, catalogOf, waitMs = waitRealTime }: CompactTableOptions,
   { runId, table, signal }: JobRunContext,
   { directory, engine }: { readonly directory: string; readonly engine: MergeProcess },
 ): Promise<CompactionContext> {
@@ -68,12 +70,14 @@ async function compactionContext(
     nowMs,
     newUuid,
     newSnapshotId: () => snapshotIdOf(newUuid()),
-    waitMs: async (delayMs, stop) => {
-      await setTimeout(delayMs, undefined, { signal: stop })
-    },
+    waitMs,
     reachFaultPoint,
     signal,
   }
+}
+
+async function waitRealTime(delayMs: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(delayMs, undefined, { signal })
 }
 
 function countTotals(metrics: CompactTableOptions['metrics'], totals: CompactionTotals): void {

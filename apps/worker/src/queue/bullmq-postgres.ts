@@ -4,8 +4,9 @@ import type { JobQueue } from './job-queue.ts'
 import { decodeJob, jobKey, type Job } from './job.ts'
 
 const QUEUE_NAME = 'maintenance'
-/** A crashed worker's message is taken over after about twice this. */
-const LOCK_MS = 30_000
+/** A crashed worker's message is taken over after about this and STALLED_INTERVAL_MS together. */
+const LOCK_MS = 15_000
+const STALLED_INTERVAL_MS = 15_000
 /** A message whose worker died this often is given up; the survey sends the job again. */
 const STALLED_COUNT_MAX = 10
 const KEPT_FINISHED_COUNT = 100
@@ -14,6 +15,11 @@ const FORCED_CLOSE_WAIT_MS = 2_000
 export interface BullmqOptions {
   readonly pool: QueuePool
   readonly concurrency: number
+  /**
+   * Whether no other process uses the queue. Then messages of an earlier process are dropped at the start: those that it
+   * was working on would otherwise hold their job's place until they count as stalled.
+   */
+  readonly isOnlyUser: boolean
   /** Told of trouble inside the queue; it recovers by itself. */
   readonly onError: (error: Error) => void
 }
@@ -40,6 +46,7 @@ export async function openBullmqPostgresQueue(options: BullmqOptions): Promise<J
     },
   })
   queue.on('error', options.onError)
+  if (options.isOnlyUser) await queue.obliterate({ force: true })
   const running = new Set<AbortController>()
   let worker: Closable | undefined
   return {
@@ -63,6 +70,7 @@ export async function openBullmqPostgresQueue(options: BullmqOptions): Promise<J
         connection,
         concurrency: options.concurrency,
         lockDuration: LOCK_MS,
+        stalledInterval: STALLED_INTERVAL_MS,
         maxStalledCount: STALLED_COUNT_MAX,
       })
       started.on('error', options.onError)
@@ -76,7 +84,7 @@ export async function openBullmqPostgresQueue(options: BullmqOptions): Promise<J
 }
 
 interface Closable {
-  close(force?: boolean): Promise<void>
+  close(): Promise<void>
 }
 
 /** Waits for running jobs, then aborts them and waits a little more. */
@@ -88,8 +96,8 @@ async function closeWorker(
   const closed = worker.close()
   if (await endsWithin(closed, waitMsMax)) return
   for (const controller of running) controller.abort(new Error('the worker is stopping'))
-  if (await endsWithin(closed, FORCED_CLOSE_WAIT_MS)) return
-  await worker.close(true)
+  // A handler that ignores the abort is left behind: the process is ending, and the database knows that the run is open.
+  await endsWithin(closed, FORCED_CLOSE_WAIT_MS)
 }
 
 function endsWithin(work: Promise<void>, waitMsMax: number): Promise<boolean> {
