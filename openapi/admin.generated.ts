@@ -215,6 +215,8 @@ export interface components {
             "sort-order-id"?: bigint;
             /** @description Why the table's sort order is not kept. */
             "unsorted-reason"?: string;
+            "group-count"?: bigint;
+            /** @description At most 100 of them; the numbers count all. */
             groups?: components["schemas"]["CompactionGroup"][];
             /** @description Groups that are left to the next run by the bound on one. */
             "remaining-group-count"?: bigint;

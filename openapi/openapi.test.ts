@@ -101,10 +101,8 @@ describe('our description and the protocol', () => {
     (name) => {
       const [own, other] = [ours.schemas[name], upstream.schemas[name]]
       expect(own?.['required']).toEqual(other?.['required'])
-      const otherNames = Object.keys((other?.['properties'] ?? {}) as object)
-      expect(otherNames).toEqual(
-        expect.arrayContaining(Object.keys((own?.['properties'] ?? {}) as object)),
-      )
+      const otherNames = Object.keys(other?.['properties'] ?? {})
+      expect(otherNames).toEqual(expect.arrayContaining(Object.keys(own?.['properties'] ?? {})))
     },
   )
 

@@ -27,11 +27,13 @@ export function dataDirectoryAt(path: string): DataDirectory {
   }
 }
 
-/** Makes the directory and its parts; only the owner may look into it. */
+/**
+ * Makes the directory and its parts. Only the owner may look into the jobs' (and the database's own) folder; clients of
+ * other users must reach the warehouse.
+ */
 export function makeDataDirectory({ path, jobsPath, warehousePath }: DataDirectory): void {
-  for (const each of [path, jobsPath, warehousePath]) {
-    mkdirSync(each, { recursive: true, mode: 0o700 })
-  }
+  for (const each of [path, warehousePath]) mkdirSync(each, { recursive: true })
+  mkdirSync(jobsPath, { recursive: true, mode: 0o700 })
 }
 
 /** Whether the database's files are there; it says nothing about their health. */

@@ -47,20 +47,19 @@ export function keepNames(options: NameKeeperOptions): NameKeeper {
     })
     return running
   }
-  const look = (): void => {
+  const look = (): Promise<void> =>
     catchUp().catch((error: unknown) => {
       options.log.warn({ err: error }, 'cannot record names in the warehouse; will try again')
     })
-  }
-  const timer = setInterval(look, options.intervalMs)
-  look()
+  const timer = setInterval(() => void look(), options.intervalMs)
+  void look()
   timer.unref()
   return {
     catchUp,
     async stop() {
       clearInterval(timer)
       await running?.catch(() => {})
-      await catchUp()
+      await look()
     },
   }
 }

@@ -1,4 +1,9 @@
-import { DataDirectoryInUseError } from '@timelake/database/database-errors'
+import {
+  DatabaseTooNewError,
+  DatabaseUnavailableError,
+  DataDirectoryInUseError,
+  MigrationChangedError,
+} from '@timelake/database/database-errors'
 import { SettingsError } from '@timelake/timelake/contract/settings'
 import type { CommandContext } from './command-context.ts'
 import { parseCommandLine, UsageError, type Command } from './command-line.ts'
@@ -82,7 +87,32 @@ function explain(error: unknown): { sentence: string; exitCode: ExitCode } | und
   if (error instanceof DataDirectoryInUseError) {
     return { sentence: error.message, exitCode: EXIT_CODES.refused }
   }
-  return undefined
+  if (error instanceof DatabaseTooNewError || error instanceof MigrationChangedError) {
+    return { sentence: error.message, exitCode: EXIT_CODES.failed }
+  }
+  if (error instanceof DatabaseUnavailableError) {
+    const hint = '`timelake recover --dry-run` shows what can be rebuilt from the warehouse'
+    return { sentence: `${error.message}; ${hint}`, exitCode: EXIT_CODES.failed }
+  }
+  return explainNetwork(error)
+}
+
+function explainNetwork(error: unknown): { sentence: string; exitCode: ExitCode } | undefined {
+  // `as`: whatever was thrown is only looked at.
+  const { code, address, port } = Object(error) as {
+    code?: string
+    address?: string
+    port?: number
+  }
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program listens there',
+    EADDRNOTAVAIL: 'this machine has no such address',
+    EACCES: 'this user may not',
+  }
+  const reason = code === undefined || port === undefined ? undefined : reasons[code]
+  if (reason === undefined) return undefined
+  const sentence = `cannot listen on ${address}:${port}: ${reason}; set TIMELAKE_HOST or TIMELAKE_PORT`
+  return { sentence, exitCode: EXIT_CODES.failed }
 }
 
 // An error that nobody expected is shown with its stack and its causes, because somebody has to find it.

@@ -1,24 +1,35 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readSettings, type Settings } from '@timelake/timelake/contract/settings'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeCommandContext } from './context.ts'
 import { info } from './info.ts'
 import { recover } from './recover.ts'
 import { serve, type RunningServer } from './serve.ts'
 
+// Each test starts several servers, and every start loads a database.
+vi.setConfig({ testTimeout: 120_000 })
+
 let directory: string
+let directories: string[]
 let servers: RunningServer[]
 
+const newDirectory = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'timelake-cli-'))
+  directories.push(made)
+  return made
+}
+
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'timelake-cli-'))
+  directories = []
   servers = []
+  directory = newDirectory()
 })
 
 afterEach(async () => {
   for (const server of servers) await server.stop()
-  rmSync(directory, { recursive: true, force: true })
+  for (const each of directories) rmSync(each, { recursive: true, force: true })
 })
 
 const settingsWith = (more: Record<string, string> = {}): Settings =>
@@ -86,11 +97,10 @@ describe('serve', () => {
 
   it('leaves nothing running when the port is taken', async () => {
     const { url } = await start()
-    const other = mkdtempSync(join(tmpdir(), 'timelake-cli-'))
+    const other = newDirectory()
     const settings = settingsWith({ TIMELAKE_DATA_DIR: other, TIMELAKE_PORT: new URL(url).port })
     await expect(serve(settings)).rejects.toThrow('EADDRINUSE')
     await start(settingsWith({ TIMELAKE_DATA_DIR: other }))
-    rmSync(other, { recursive: true, force: true })
   })
 })
 
@@ -139,6 +149,22 @@ describe('recover', () => {
     expect(text()).toContain('Nothing was changed.')
     expect(await recover({ ...recovering, isForced: true }, context)).toBe(0)
     expect(text()).toContain('database.before-recovery-')
+    const after = await start()
+    await ask(after.url, '/v1/main/namespaces/metrics/tables/cpu')
+  })
+})
+
+describe('recover after damage', () => {
+  it('takes a database that cannot be opened for damaged and rebuilds it without force', async () => {
+    const before = await start()
+    await ask(before.url, '/v1/main/namespaces', { namespace: ['metrics'] })
+    await makeTable(before.url, 'cpu')
+    await before.stop()
+    writeFileSync(join(directory, 'database', 'global', 'pg_control'), Buffer.alloc(8_192, 7))
+    await expect(serve(settingsWith())).rejects.toThrow('its files may be damaged')
+    const { context, text } = commandContext(settingsWith())
+    expect(await recover(recovering, context)).toBe(0)
+    expect(text()).toContain('metrics.cpu')
     const after = await start()
     await ask(after.url, '/v1/main/namespaces/metrics/tables/cpu')
   })

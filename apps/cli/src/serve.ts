@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
 import { startCatalog } from '@timelake/catalog/start-catalog'
 import { abandonRunningJobs } from '@timelake/database/job-runs'
 import { lockDataDirectory } from '@timelake/database/data-directory-lock'
 import { ensureWarehouse, type WarehouseRow } from '@timelake/database/warehouses'
+import { openLocalObjectStore } from '@timelake/storage/local-object-store'
 import { openNameRecords } from '@timelake/storage/name-records'
 import type { Settings } from '@timelake/timelake/contract/settings'
 import type { Logger } from 'pino'
@@ -77,7 +77,7 @@ async function start({ settings, directory, closers }: StartOptions): Promise<st
   makeDataDirectory(directory)
   const lock = lockDataDirectory(directory.path, { pid: process.pid })
   closers.push(async () => lock.release())
-  refuseOrphanedWarehouse(directory)
+  await refuseOrphanedWarehouse(directory)
   const database = await openDatabaseAt(directory.databasePath, !hasDatabase(directory))
   closers.push(() => database.close())
   const context = makeContext(settings, database, log)
@@ -95,11 +95,14 @@ async function start({ settings, directory, closers }: StartOptions): Promise<st
 }
 
 // Starting with an empty database would hide every table of the warehouse and forget their names.
-function refuseOrphanedWarehouse(directory: DataDirectory): void {
-  if (hasDatabase(directory) || !existsSync(`${directory.warehousePath}/.timelake/names`)) return
+async function refuseOrphanedWarehouse(directory: DataDirectory): Promise<void> {
+  if (hasDatabase(directory)) return
+  const names = openNameRecords(openLocalObjectStore(), directory.warehouseLocation)
+  const { records, unreadable } = await names.readAll()
+  if (records.length + unreadable.length === 0) return
   throw new CommandError(
     EXIT_CODES.refused,
-    `${directory.warehousePath} has tables, but the database ${directory.databasePath} is missing: ` +
+    `${directory.warehousePath} has tables or namespaces, but the database ${directory.databasePath} is missing: ` +
       'run `timelake recover`, or choose another data directory',
   )
 }
