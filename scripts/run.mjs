@@ -11,6 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const NODE_MAJOR_MIN = 20
 const NODE_MINOR_MIN = 19
 const CHECK_PROCESSES_MAX = 2
+const PARENT_CHECK_INTERVAL_MS = 250
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const stampFile = join(root, 'node_modules', '.timelake-installed')
@@ -34,6 +35,7 @@ if (!Object.hasOwn(commands, command)) {
   fail(`usage: node scripts/run.mjs ${Object.keys(commands).join(' | ')} [arguments]`)
 }
 if (command !== 'build-template') installWhatIsMissing()
+stopWithNpm()
 await commands[command](rest)
 
 function refuseOldNode() {
@@ -100,6 +102,18 @@ async function runCli(args) {
   nodeModule.enableCompileCache?.(join(cacheDirectory, 'compiled'))
   const { main } = await import(pathToFileURL(file).href)
   await main(args)
+}
+
+// npm runs scripts in a shell, and hands a signal to the shell alone, which dies of it and leaves us behind.
+function stopWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const shell = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }, PARENT_CHECK_INTERVAL_MS)
+  timer.unref()
 }
 
 async function runVitest(args) {

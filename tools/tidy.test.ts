@@ -9,6 +9,7 @@ import * as processUse from './tidy/process-use.ts'
 import { purity } from './tidy/purity.ts'
 import * as shape from './tidy/shape.ts'
 import {
+  isTestFile,
   parseSourceFile,
   readSourceFile,
   repositoryFiles,
@@ -20,6 +21,8 @@ const paths = repositoryFiles(root)
 const sources = paths
   .filter((path) => path.endsWith('.ts') && !path.endsWith('.generated.ts'))
   .map((path) => readSourceFile(root, path))
+
+const testPaths = new Set(sources.filter(isTestFile).map(({ path }) => path))
 
 const declared = (workspace: string): ReadonlySet<string> => {
   const text = readFileSync(join(root, workspace, 'package.json'), 'utf8')
@@ -67,6 +70,18 @@ const RULES: readonly Rule[] = [
       ['apps/cli/src/x.ts', `import { a } from '@timelake/cli/a'`],
     ],
     accepted: [['packages/iceberg/src/io/x.ts', `import { a } from '../spec/a.ts'`]],
+  },
+  {
+    sentence: 'production code does not lean on test code',
+    check: (file) => imports.testsStayOutside(file, testPaths),
+    refused: [
+      ['apps/cli/src/x.ts', `import { a } from './serve.test.ts'`],
+      ['apps/cli/src/x.ts', `import { a } from '@timelake/storage/conformance'`],
+    ],
+    accepted: [
+      ['apps/cli/src/x.test.ts', `import { a } from '@timelake/storage/conformance'`],
+      ['apps/cli/src/x.ts', `import { a } from '@timelake/storage/object-store'`],
+    ],
   },
   {
     sentence: 'one place knows each vendor',
@@ -139,6 +154,7 @@ const RULES: readonly Rule[] = [
     ],
     accepted: [
       ['apps/cli/src/main.ts', `process.on('SIGTERM', stop)`],
+      ['packages/timelake/src/data/merge-child.ts', `process.on('SIGTERM', stop)`],
       ['apps/worker/src/x.ts', `process.on('message', take)`],
     ],
   },
