@@ -119,6 +119,23 @@ class Timelake(Process):
         return call("POST", self.uri + path, body)
 
 
+    def maintenance(self, namespace, name):
+        """(what GET …/maintenance says, what a dry run would do now) for the table."""
+        status, answer = self.get("/admin/v1/tables?pageSize=1000")
+        assert status == 200, f"GET /admin/v1/tables: {status} {str(answer)[:200]}"
+        table = next(t for t in answer["tables"] if t["namespace"] == [namespace] and t["name"] == name)
+        (status, state), (planned, plan) = self.get(f"/admin/v1/tables/{table['id']}/maintenance"), self.post(f"/admin/v1/tables/{table['id']}/compact?dry-run=true")
+        assert (status, planned) == (200, 200), f"maintenance of {name}: {status} {str(state)[:200]}, dry run: {planned} {str(plan)[:200]}"
+        return state, plan
+
+
+class Running(Timelake):
+    """A server that somebody else started."""
+
+    def __init__(self, uri):
+        self.uri, self.child = uri, None
+
+
 class Reference(Process):
     """The Java reference catalog, memory back end."""
 
@@ -150,9 +167,12 @@ def call(method, url, body=None, headers=None):
 
 
 def answers(url):
+    """Whether a server answers there; a closed one asks for the token."""
     try:
         with urllib.request.urlopen(url, timeout=5) as answer:
             return answer.status == 200
+    except urllib.error.HTTPError as refused:
+        return refused.code == 401
     except (OSError, urllib.error.URLError):
         return False
 

@@ -17,13 +17,14 @@ def local_path(location):
 
 def referenced_files(table):
     """Every location that the table's metadata, any of its snapshots, or a live entry of their manifests names."""
-    found = {table.metadata_location}
+    found, manifests = {table.metadata_location}, {}
     for snapshot in table.snapshots():
         found.add(snapshot.manifest_list)
-        for manifest in snapshot.manifests(table.io):
-            found.add(manifest.manifest_path)
-            if os.path.exists(local_path(manifest.manifest_path)):
-                found |= {e.data_file.file_path for e in manifest.fetch_manifest_entry(table.io, discard_deleted=False) if e.status != ManifestEntryStatus.DELETED}
+        manifests.update({m.manifest_path: m for m in snapshot.manifests(table.io)})
+    for path, manifest in manifests.items():  # each is read once: snapshots share most of them
+        found.add(path)
+        if os.path.exists(local_path(path)):
+            found |= {e.data_file.file_path for e in manifest.fetch_manifest_entry(table.io, discard_deleted=False) if e.status != ManifestEntryStatus.DELETED}
     return found | {entry.metadata_file for entry in table.metadata.metadata_log}
 
 

@@ -40,7 +40,7 @@ const VENDORS: readonly { readonly library: RegExp; readonly place: RegExp }[] =
 export function importLaw(file: SourceFile): string[] {
   const home = workspaceOf(file.path)
   const allowed = home === undefined ? undefined : ALLOWED[home]
-  if (home === undefined || allowed === undefined || isTestFile(file.path)) return []
+  if (home === undefined || allowed === undefined || isTestFile(file)) return []
   return file.imports.flatMap((imported) => {
     const target = workspaceTarget(imported.specifier)
     const isAllowed =
@@ -63,7 +63,7 @@ export function importSpelling(file: SourceFile): string[] {
 
 /** Vendor libraries outside the one place that may know them. */
 export function vendorPerFile(file: SourceFile): string[] {
-  if (isTestFile(file.path) || workspaceOf(file.path) === undefined) return []
+  if (isTestFile(file) || workspaceOf(file.path) === undefined) return []
   return file.imports.flatMap(({ specifier, line }) =>
     VENDORS.filter(({ library, place }) => library.test(specifier) && !place.test(file.path)).map(
       ({ place }) => finding(file, line, `${specifier} may be imported only in ${place.source}`),
@@ -77,7 +77,7 @@ export function declaredDependencies(
   declared: (workspace: string) => ReadonlySet<string>,
 ): string[] {
   const home = workspaceOf(file.path)
-  if (home === undefined || isTestFile(file.path)) return []
+  if (home === undefined || isTestFile(file)) return []
   return file.imports.flatMap(({ specifier, line }) => {
     const name = packageName(specifier)
     const isFine = name === undefined || name === ownName(home) || declared(home).has(name)
@@ -94,7 +94,7 @@ export function innerLayers(file: SourceFile): string[] {
     { from: /^packages\/timelake\/src\/contract\//, to: 'packages/timelake/data/' },
     { from: /^packages\/timelake\/src\/contract\//, to: 'packages/iceberg/io/' },
   ]
-  if (isTestFile(file.path)) return []
+  if (isTestFile(file)) return []
   return file.imports.flatMap(({ specifier, line }) => {
     const target = specifier.startsWith('.')
       ? posix.join(posix.dirname(file.path), specifier).replace('/src/', '/')
@@ -103,6 +103,18 @@ export function innerLayers(file: SourceFile): string[] {
       ({ from, to }) => from.test(file.path) && target !== undefined && target.startsWith(to),
     )
     return isBroken ? [finding(file, line, `a pure folder must not import ${target}`)] : []
+  })
+}
+
+/** Production files that import what only tests may. */
+export function testsStayOutside(file: SourceFile, testPaths: ReadonlySet<string>): string[] {
+  if (isTestFile(file)) return []
+  return file.imports.flatMap(({ specifier, line }) => {
+    const target = specifier.startsWith('.')
+      ? posix.join(posix.dirname(file.path), specifier)
+      : workspaceTarget(specifier)?.replace(/^((apps|packages)\/[^/]+)\/(.*)$/, '$1/src/$3.ts')
+    const isTest = target !== undefined && testPaths.has(target)
+    return isTest ? [finding(file, line, `${target} is for tests only`)] : []
   })
 }
 

@@ -21,7 +21,7 @@ const IMPURE_MEMBERS = new Set([
 
 /** What makes a pure folder impure: promises, clocks, randomness, environment, network, file system. */
 export function purity(file: SourceFile): string[] {
-  if (!PURE.test(file.path) || isTestFile(file.path)) return []
+  if (!PURE.test(file.path) || isTestFile(file)) return []
   const found: string[] = []
   visit(file.tree, (node) => {
     const what = impurity(node)

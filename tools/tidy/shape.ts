@@ -11,13 +11,13 @@ const DEFAULT_EXPORT_ALLOWED = new Set(['vitest.config.ts', 'packages/testing/sr
 /** Files over the hard limit. Tests and generated files are exempt. */
 export function fileBudget(file: SourceFile): string[] {
   const lineCount = file.text.split('\n').length - 1
-  if (isTestFile(file.path) || lineCount <= FILE_LINES_MAX) return []
+  if (isTestFile(file) || lineCount <= FILE_LINES_MAX) return []
   return [finding(file, lineCount, `${lineCount} lines, at most ${FILE_LINES_MAX}`)]
 }
 
 /** Functions over the hard limit of lines or of positional parameters. Tests are exempt. */
 export function functionBudget(file: SourceFile): string[] {
-  if (isTestFile(file.path)) return []
+  if (isTestFile(file)) return []
   const found: string[] = []
   visit(file.tree, (node) => {
     if (!isFunctionWithBody(node)) return
@@ -53,7 +53,7 @@ export function namedExportsOnly(file: SourceFile): string[] {
 
 /** Exported functions without a doc comment. Tests are exempt. */
 export function documentedFunctions(file: SourceFile): string[] {
-  if (isTestFile(file.path)) return []
+  if (isTestFile(file)) return []
   return file.tree.statements
     .filter(ts.isFunctionDeclaration)
     .filter((node) => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword))

@@ -59,9 +59,15 @@ export function finding(file: SourceFile, line: number, sentence: string): strin
   return `${file.path}:${line}: ${sentence}`
 }
 
-/** Whether the rules for production code do not apply: tests and what only tests import. */
-export function isTestFile(path: string): boolean {
-  return path.endsWith('.test.ts') || path.startsWith('packages/testing/')
+/**
+ * Whether the rules for production code do not apply: tests, what only tests import, and suites that several tests
+ * share, which give themselves away by what they import.
+ */
+export function isTestFile({ path, imports }: SourceFile): boolean {
+  if (path.endsWith('.test.ts') || path.startsWith('packages/testing/')) return true
+  return imports.some(({ specifier }) =>
+    /^(vitest|fast-check|@timelake\/testing\/.*)$/.test(specifier),
+  )
 }
 
 function importedModules(tree: ts.SourceFile): ImportedModule[] {

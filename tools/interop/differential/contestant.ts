@@ -4,7 +4,7 @@ import { newTableMetadata } from '@timelake/iceberg/commit/new-table-metadata'
 import { decodeCommitRequest } from '@timelake/iceberg/rest/commit-json'
 import { decodeCreateTableRequest } from '@timelake/iceberg/rest/create-table-json'
 import { CommitFailedError, InvalidInputError } from '@timelake/iceberg/spec/errors'
-import { parseJson, printJson } from '@timelake/iceberg/spec/json'
+import { JsonSyntaxError, parseJson, printJson } from '@timelake/iceberg/spec/json'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import {
   decodeTableMetadata,
@@ -119,10 +119,19 @@ async function post(uri: string, body: string): Promise<Answer> {
     headers: { 'content-type': 'application/json' },
   })
   const text = await response.text()
-  if (!response.headers.get('content-type')?.includes('json'))
-    return { status: response.status, message: text }
-  const json = parseJson(text) as JsonObject
+  const json = response.headers.get('content-type')?.includes('json') ? parsed(text) : undefined
+  // The reference breaks off in the middle of an answer that it cannot encode.
+  if (json === undefined) return { status: response.ok ? 500 : response.status, message: text }
   const error = json['error'] as JsonObject | undefined
   if (error !== undefined) return { status: response.status, message: String(error['message']) }
   return { status: response.status, metadata: json['metadata'] as JsonObject, message: '' }
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    return parseJson(text) as JsonObject
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) return undefined
+    throw error
+  }
 }

@@ -19,7 +19,7 @@ export interface Deviation {
   readonly reason: string
   /** Set when the reference's table is not fit for more after it. */
   readonly endsSequence?: boolean
-  /** Whether it explains that one side accepted and the other did not, or that they refused differently. */
+  /** Whether it explains different statuses; with `endsSequence` also that both refused. */
   readonly explainsStatus?: (step: Step) => boolean
   /** Whether it explains one difference between two accepted results. */
   readonly explainsDifference?: (step: Step, difference: Difference) => boolean
@@ -30,8 +30,9 @@ export const DEVIATIONS: readonly Deviation[] = [
     name: 'the UUID of a table never changes',
     reason:
       'The format allows assign-uuid only while a table is created; the reference changes it and may lose the table over it.',
-    explainsStatus: (step) =>
-      step.ours.message.startsWith('Cannot re-assign table UUID') && step.reference.status !== 400,
+    explainsStatus: ({ reference, ours }) =>
+      reference.message.startsWith('Table UUID does not match') ||
+      (ours.message.startsWith('Cannot re-assign table UUID') && reference.status !== 400),
     endsSequence: true,
   },
   {
@@ -55,7 +56,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     name: 'unknown snapshots to remove are ignored',
     reason: 'The reference sizes a list by their number and fails when it turns negative.',
     explainsStatus: ({ reference, ours }) =>
-      ours.status === 200 && reference.message.includes('arraySize cannot be negative'),
+      ours.status !== 400 && reference.message.includes('arraySize cannot be negative'),
   },
   {
     name: 'last added may be an equal one that existed',
@@ -69,7 +70,9 @@ export const DEVIATIONS: readonly Deviation[] = [
     reason:
       'The reference accepts a default that the same request adds only later, and crashes when none does.',
     explainsStatus: (step) =>
-      bothAre(step, 200, 400) && /to unknown (spec|sort order)/.test(step.ours.message),
+      [200, 409].includes(step.reference.status) &&
+      step.ours.status === 400 &&
+      /to unknown (spec|sort order)/.test(step.ours.message),
   },
   {
     name: 'clocks are clamped',
@@ -121,8 +124,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     name: 'reserved properties are not stored',
     reason:
       'They stand for members of the metadata and would contradict them; the reference stores what set-properties sends.',
-    explainsDifference: (_, { path, ours }) =>
-      ours === undefined &&
+    explainsDifference: (_, { path }) =>
       /^properties\.(format-version|uuid|snapshot-count|current-schema)$/.test(path),
   },
   {
@@ -136,7 +138,7 @@ export const DEVIATIONS: readonly Deviation[] = [
     name: 'a partition field id occurs once in a spec',
     reason: 'Two fields under one id cannot be told apart in manifests.',
     explainsStatus: (step) =>
-      bothAre(step, 200, 400) && /field id more than once/.test(step.ours.message),
+      step.reference.status !== 400 && /field id more than once/.test(step.ours.message),
   },
   {
     name: 'row lineage enters with v3',
@@ -165,16 +167,24 @@ export const DEVIATIONS: readonly Deviation[] = [
     name: 'what was removed is gone',
     reason:
       'Within one request the reference still finds removed schemas and specs by id, and loses what takes their id.',
-    explainsStatus: (step) => removes(step) && step.ours.status !== step.reference.status,
+    explainsStatus: (step) =>
+      removes(step) &&
+      (/^Cannot find/.test(step.reference.message) ||
+        /to unknown (schema|spec)/.test(step.ours.message)),
+    endsSequence: true,
     explainsDifference: (step, { path }) =>
       removes(step) &&
       /^(schemas?|partition-specs?|current-schema-id|default-spec-id|last-)/.test(path),
   },
 ]
 
-/** The deviation that explains different statuses, if there is one. */
+/** The deviation that explains different statuses, or a reference that broke its table, if there is one. */
 export function statusDeviation(step: Step): Deviation | undefined {
-  return DEVIATIONS.find(({ explainsStatus }) => explainsStatus?.(step) === true)
+  const candidates = DEVIATIONS.filter(({ explainsStatus }) => explainsStatus?.(step) === true)
+  const isDifferent = step.reference.status !== step.ours.status
+  return (
+    candidates.find(({ endsSequence }) => endsSequence) ?? (isDifferent ? candidates[0] : undefined)
+  )
 }
 
 /** The deviation that explains a difference, if there is one. */

@@ -95,7 +95,7 @@ function transformFor(random: Random, type: string): string {
 function partitionName(random: Random, column: string, columns: readonly Column[]): string {
   if (random.chance(0.3)) return column
   if (random.chance(0.04)) return random.pick(columns).name
-  return `${column}_${random.pick(['bucket', 'day', 'part', 'p'])}`
+  return `${column}_${random.pick(['bucket', 'day', 'day'])}`
 }
 
 function uniqueByName<Field extends { readonly name: string }>(

@@ -31,6 +31,8 @@ const COLUMN_NAMES = [
   'value',
   'a_bucket',
   'ts_day',
+  'id_day',
+  'b_day',
 ] as const
 const DEPTH_MAX = 3
 const DEFAULTS: Readonly<Record<string, JsonValue>> = {

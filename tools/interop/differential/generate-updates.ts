@@ -32,6 +32,7 @@ const CHANGE_WEIGHTS = {
   'partition-statistics': 4,
   'remove-specs': 3,
   'remove-schemas': 3,
+  'remove-and-use': 0.5,
   'encryption-key': 3,
   upgrade: 3,
   uuid: 2,
@@ -109,6 +110,8 @@ export function newChange(random: Random, view: TableView): JsonObject[] {
       return [{ action: 'remove-partition-specs', 'spec-ids': someIds(random, 4) }]
     case 'remove-schemas':
       return [{ action: 'remove-schemas', 'schema-ids': someIds(random, 6) }]
+    case 'remove-and-use':
+      return removeAndUse(random)
     case 'encryption-key':
       return [encryptionKey(random)]
     case 'upgrade':
@@ -143,7 +146,7 @@ function newSnapshot(random: Random, view: TableView): JsonObject {
   const sequenceNumber = isStale
     ? view.lastSequenceNumber
     : view.lastSequenceNumber + BigInt(random.between(1, 2))
-  const isNumbered = formatVersion === 1 ? random.chance(0.02) : random.chance(0.98)
+  const isNumbered = formatVersion === 1 ? random.chance(0.05) : random.chance(0.98)
   const parentId = random.chance(0.95) ? view.mainSnapshotId : undefined
   if (formatVersion > 1 && sequenceNumber > view.lastSequenceNumber)
     view.lastSequenceNumber = sequenceNumber
@@ -175,7 +178,7 @@ function rowLineage(random: Random, view: TableView): JsonObject {
   if (view.metadata.formatVersion < 3)
     return random.chance(0.97) ? {} : { 'first-row-id': 0n, 'added-rows': 5n }
   if (random.chance(0.03)) return {}
-  const firstRowId = view.nextRowId + BigInt(random.chance(0.94) ? 0 : random.between(-2, 5))
+  const firstRowId = view.nextRowId + BigInt(random.chance(0.92) ? 0 : random.between(-3, 3))
   const addedRows = BigInt(random.between(0, 100))
   if (firstRowId >= view.nextRowId) view.nextRowId += addedRows
   return random.chance(0.98)
@@ -311,6 +314,21 @@ function someIds(random: Random, max: number): JsonValue[] {
     Array.from({ length: max }, (_, id) => BigInt(id)),
     0.25,
   )
+}
+
+/** Makes current or default what the request has just removed. */
+function removeAndUse(random: Random): JsonObject[] {
+  const id = BigInt(random.between(0, 2))
+  if (random.chance(0.5)) {
+    return [
+      { action: 'remove-schemas', 'schema-ids': [id] },
+      { action: 'set-current-schema', 'schema-id': id },
+    ]
+  }
+  return [
+    { action: 'remove-partition-specs', 'spec-ids': [id] },
+    { action: 'set-default-spec', 'spec-id': id },
+  ]
 }
 
 function encryptionKey(random: Random): JsonObject {

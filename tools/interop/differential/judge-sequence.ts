@@ -87,11 +87,12 @@ interface Verdict {
 }
 
 function judgeStep(step: Step, before: JsonObject | undefined): Verdict {
-  if (step.reference.status !== step.ours.status) {
-    const deviation = statusDeviation(step)
-    if (deviation === undefined) return { deviations: [], problem: 'statuses differ' }
+  const deviation = statusDeviation(step)
+  if (deviation !== undefined) {
     return { deviations: [deviation.name], endsSequence: deviation.endsSequence === true }
   }
+  if (step.reference.status !== step.ours.status)
+    return { deviations: [], problem: 'statuses differ' }
   if (step.reference.metadata === undefined || step.ours.metadata === undefined)
     return { deviations: [] }
   const broken = brokenClock(before, step.ours.metadata)

