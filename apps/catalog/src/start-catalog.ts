@@ -10,6 +10,7 @@ import { makeCatalogMetrics } from './catalog-metrics.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { CommitLanes } from './commit-lanes.ts'
 import type { CatalogContext } from './context.ts'
+import { forgetOldKeys } from './forget-old-keys.ts'
 import { makeDispatch } from './http/dispatch.ts'
 import { makeFetch } from './http/fetch-adapter.ts'
 import { makeGuard } from './http/guard.ts'
@@ -40,7 +41,15 @@ export async function startCatalog(options: CatalogOptions): Promise<RunningCata
   const observe = makeObserve(context.log, catalog.metrics, () => performance.now())
   const listener = makeNodeListener(dispatch, { guard: makeGuard(config), observe })
   const url = await listen(listener, config)
-  return { url, fetch: makeFetch(dispatch, observe), stop: () => stop(catalog, listener) }
+  const stopForgetting = forgetOldKeys(catalog)
+  return {
+    url,
+    fetch: makeFetch(dispatch, observe),
+    stop() {
+      stopForgetting()
+      return stop(catalog, listener)
+    },
+  }
 }
 
 function makeCatalog({ config, context }: CatalogOptions): Catalog {

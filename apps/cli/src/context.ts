@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from '@timelake/database/sql-session'
 import { openLocalObjectStore } from '@timelake/storage/local-object-store'
+import { pathOfLocation } from '@timelake/storage/location-path'
 import type { ObjectStore } from '@timelake/storage/object-store'
 import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
 import type { Settings } from '@timelake/timelake/contract/settings'
 import { pino, type Logger } from 'pino'
 import { Registry } from 'prom-client'
 import type { CommandContext } from './command-context.ts'
+import type { DataDirectory } from './data-directory.ts'
 import { makeFaultPoint } from './fault-point.ts'
 
 /** The outside world of one process: what the catalog and the worker are given. */
@@ -50,14 +52,31 @@ export function makeLog({ logLevel }: Settings): Logger {
   return pino({ level: logLevel, redact }, pino.destination(2))
 }
 
-/** The world of a one-process server around its open database. */
-export function makeContext(settings: Settings, database: Database, log: Logger): ProcessContext {
+export interface OpenParts {
+  readonly database: Database
+  readonly directory: DataDirectory
+  readonly log: Logger
+}
+
+/**
+ * The world of a one-process server around its open database. Its store serves the warehouse and the places that the
+ * settings allow besides, so a link inside them leads nowhere else.
+ */
+export function makeContext(
+  settings: Settings,
+  { database, directory, log }: OpenParts,
+): ProcessContext {
+  const extraDirs = settings.extraAllowedLocations.filter(isLocalLocation).map(pathOfLocation)
   return {
     ...realClock,
     database,
-    objectStore: openLocalObjectStore(),
+    objectStore: openLocalObjectStore({ rootDirs: [directory.warehousePath, ...extraDirs] }),
     log,
     registry: new Registry(),
     reachFaultPoint: makeFaultPoint(settings),
   }
+}
+
+function isLocalLocation(location: string): boolean {
+  return location.startsWith('file:') || location.startsWith('/')
 }

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import { startCatalog } from '@timelake/catalog/start-catalog'
 import { abandonRunningJobs } from '@timelake/database/job-runs'
 import { lockDataDirectory } from '@timelake/database/data-directory-lock'
@@ -80,11 +81,13 @@ async function start({ settings, directory, closers }: StartOptions): Promise<st
   await refuseOrphanedWarehouse(directory)
   const database = await openDatabaseAt(directory.databasePath, !hasDatabase(directory))
   closers.push(() => database.close())
-  const context = makeContext(settings, database, log)
+  const context = makeContext(settings, { database, directory, log })
   const warehouse = await openWarehouse(context, directory)
   // This process owns the directory, so a run that is still marked as running died with its process.
   await abandonRunningJobs(database, { nowMs: context.nowMs() })
-  const catalog = await startCatalog({ config: catalogConfig(settings), context })
+  const config = catalogConfig(settings, getHeapStatistics().heap_size_limit)
+  noteSmallHeap(settings, config.metadataBytesMax, log)
+  const catalog = await startCatalog({ config, context })
   closers.push(() => catalog.stop())
   closers.push(startNames(context, warehouse))
   if (settings.isMaintenanceEnabled) {
@@ -157,6 +160,13 @@ function startMaintenance(options: MaintenanceOptions): Closer {
     const worker = await starting.catch(() => undefined)
     await worker?.stop()
   }
+}
+
+function noteSmallHeap(settings: Settings, affordableBytes: number, log: Logger): void {
+  if (affordableBytes >= settings.metadataBytesMax) return
+  log.info(
+    `table metadata above ${affordableBytes} bytes is refused: this process has too small a heap for more`,
+  )
 }
 
 function warnWhenOpen({ host, token }: Settings, log: Logger): void {

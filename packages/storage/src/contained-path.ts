@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { LocationError, StoreUnavailableError } from './object-store.ts'
 
@@ -18,68 +18,67 @@ export function isAbsentCode(code: string | undefined): boolean {
  */
 export interface PathContainment {
   /** The real path of something that exists, or undefined when nothing is there. Throws LocationError outside. */
-  existing(path: string): Promise<string | undefined>
+  existing(path: string): string | undefined
   /** The real path that would be created: the nearest existing ancestor is resolved. Throws LocationError outside. */
-  future(path: string): Promise<string>
+  future(path: string): string
 }
 
 /** Paths below these directories, which need not exist yet. */
 export function containPaths(rootDirs: readonly string[]): PathContainment {
   const roots = rootDirs.map((dir) => rememberRealRoot(resolve(dir)))
-  const check = async (path: string, realPath: string): Promise<string> => {
-    if (roots.length === 0 || (await isBelowAny(roots, realPath))) return realPath
+  const check = (path: string, realPath: string): string => {
+    if (roots.length === 0 || isBelowAny(roots, realPath)) return realPath
     throw new LocationError(`location is outside the directories of this store: ${path}`)
   }
   return {
-    async existing(path) {
-      const realPath = await realPathOrAbsent(path)
+    existing(path) {
+      const realPath = realPathOrAbsent(path)
       if (realPath !== undefined) return check(path, realPath)
       // An absent object outside is refused like a present one, so that answers tell nothing about foreign files.
-      await check(path, await realFuturePath(path))
+      check(path, realFuturePath(path))
       return undefined
     },
-    async future(path) {
-      return check(path, await realFuturePath(path))
+    future(path) {
+      return check(path, realFuturePath(path))
     },
   }
 }
 
 /** A root may be created after the store was opened, so it is resolved at first use and kept once it exists. */
-function rememberRealRoot(root: string): () => Promise<string> {
+function rememberRealRoot(root: string): () => string {
   let known: string | undefined
-  return async () => {
+  return () => {
     if (known !== undefined) return known
-    known = await realPathOrAbsent(root)
+    known = realPathOrAbsent(root)
     return known ?? realFuturePath(root)
   }
 }
 
-async function isBelowAny(
-  roots: readonly (() => Promise<string>)[],
-  realPath: string,
-): Promise<boolean> {
+function isBelowAny(roots: readonly (() => string)[], realPath: string): boolean {
   for (const root of roots) {
-    const realRoot = await root()
+    const realRoot = root()
     const prefix = realRoot.endsWith(sep) ? realRoot : realRoot + sep
     if (realPath === realRoot || realPath.startsWith(prefix)) return true
   }
   return false
 }
 
-async function realFuturePath(path: string): Promise<string> {
+function realFuturePath(path: string): string {
   const missing: string[] = []
   let ancestor = path
   for (;;) {
-    const realPath = await realPathOrAbsent(ancestor)
+    const realPath = realPathOrAbsent(ancestor)
     if (realPath !== undefined) return join(realPath, ...missing.reverse())
     missing.push(basename(ancestor))
     ancestor = dirname(ancestor)
   }
 }
 
-async function realPathOrAbsent(path: string): Promise<string | undefined> {
+// @NOTE Synchronous on purpose: a look-up in a local directory takes a few microseconds, handing it to the thread pool
+// ten times that, and every load of a table does one.
+function realPathOrAbsent(path: string): string | undefined {
   try {
-    return await realpath(path)
+    return realpathSync.native(path)
   } catch (error) {
     const code = errorCode(error)
     if (isAbsentCode(code)) return undefined

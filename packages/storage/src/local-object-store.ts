@@ -1,5 +1,5 @@
-import { constants, type Dirent, type Stats } from 'node:fs'
-import { type FileHandle, lstat, open, readdir, unlink } from 'node:fs/promises'
+import { constants, type Dirent, lstatSync, type Stats } from 'node:fs'
+import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
 import { containPaths, errorCode, isAbsentCode, type PathContainment } from './contained-path.ts'
 import { createFile, createFileFrom, isTemporaryName, makeDirectories } from './durable-file.ts'
 import { checkNewLocation, pathOfLocation } from './location-path.ts'
@@ -33,14 +33,14 @@ export function openLocalObjectStore(options: LocalObjectStoreOptions = {}): Obj
     stat: (location) => statObject(paths, location),
     async putIfAbsent(location, bytes) {
       checkNewLocation(location)
-      return createFile(await paths.future(pathOfLocation(location)), bytes)
+      return createFile(paths.future(pathOfLocation(location)), bytes)
     },
     async putFileIfAbsent(location, localPath) {
       checkNewLocation(location)
-      return createFileFrom(await paths.future(pathOfLocation(location)), localPath)
+      return createFileFrom(paths.future(pathOfLocation(location)), localPath)
     },
     async localFile(location) {
-      const found = await findFile(paths, location)
+      const found = findFile(paths, location)
       if (found === undefined) throw new ObjectNotFoundError(location)
       return found.realPath
     },
@@ -48,7 +48,7 @@ export function openLocalObjectStore(options: LocalObjectStoreOptions = {}): Obj
     list: (prefix) => listObjects(paths, prefix),
     async prepareTableFolders(tableLocation) {
       checkNewLocation(tableLocation)
-      const directory = await paths.future(pathOfLocation(tableLocation))
+      const directory = paths.future(pathOfLocation(tableLocation))
       await makeDirectories(`${directory}/metadata`)
       await makeDirectories(`${directory}/data`)
     },
@@ -61,7 +61,7 @@ async function getObject(
   options: GetOptions = {},
 ): Promise<Uint8Array> {
   options.signal?.throwIfAborted()
-  const realPath = await paths.existing(pathOfLocation(location))
+  const realPath = paths.existing(pathOfLocation(location))
   if (realPath === undefined) throw new ObjectNotFoundError(location)
   const file = await openForReading(realPath, location)
   try {
@@ -118,23 +118,23 @@ async function statObject(
   paths: PathContainment,
   location: string,
 ): Promise<ObjectEntry | undefined> {
-  const found = await findFile(paths, location)
+  const found = findFile(paths, location)
   return found && { location, sizeBytes: found.stats.size, lastModifiedMs: found.stats.mtimeMs }
 }
 
-async function findFile(
+function findFile(
   paths: PathContainment,
   location: string,
-): Promise<{ realPath: string; stats: Stats } | undefined> {
-  const realPath = await paths.existing(pathOfLocation(location))
+): { realPath: string; stats: Stats } | undefined {
+  const realPath = paths.existing(pathOfLocation(location))
   if (realPath === undefined) return undefined
-  const stats = await statPath(realPath)
+  const stats = statPath(realPath)
   return stats?.isFile() ? { realPath, stats } : undefined
 }
 
-async function statPath(path: string): Promise<Stats | undefined> {
+function statPath(path: string): Stats | undefined {
   try {
-    return await lstat(path)
+    return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
     if (isAbsentCode(errorCode(error))) return undefined
     throw new StoreUnavailableError(`look up ${path}: ${errorCode(error) ?? 'failed'}`, {
@@ -147,7 +147,7 @@ async function deleteObject(
   paths: PathContainment,
   location: string,
 ): Promise<'deleted' | 'absent'> {
-  const found = await findFile(paths, location)
+  const found = findFile(paths, location)
   if (found === undefined) return 'absent'
   try {
     await unlink(found.realPath)
@@ -161,7 +161,7 @@ async function deleteObject(
 }
 
 async function* listObjects(paths: PathContainment, prefix: string): AsyncIterable<ObjectEntry> {
-  const realPath = await paths.existing(pathOfLocation(prefix))
+  const realPath = paths.existing(pathOfLocation(prefix))
   if (realPath === undefined) return
   yield* listDirectory(realPath, prefix.endsWith('/') ? prefix : `${prefix}/`)
 }
@@ -172,7 +172,7 @@ async function* listDirectory(directory: string, prefix: string): AsyncIterable<
   for (const entry of await readDirectory(directory)) {
     if (entry.isDirectory()) folders.push(entry.name)
     if (!entry.isFile() || isTemporaryName(entry.name)) continue
-    const stats = await statPath(`${directory}/${entry.name}`)
+    const stats = statPath(`${directory}/${entry.name}`)
     if (!stats?.isFile()) continue
     yield { location: prefix + entry.name, sizeBytes: stats.size, lastModifiedMs: stats.mtimeMs }
   }
