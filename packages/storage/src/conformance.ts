@@ -97,7 +97,7 @@ export function describeObjectStoreContract(
         expect(Array.from(await subject.store.get(location))).toEqual(Array.from(bytes))
       })
 
-      it('answers exists and keeps what is there, also for equal bytes', async () => {
+      it('I12 answers exists and keeps what is there, also for equal bytes', async () => {
         const location = newLocation()
         await subject.store.putIfAbsent(location, bytesOf('first'))
         expect(await subject.store.putIfAbsent(location, bytesOf('second'))).toBe('exists')

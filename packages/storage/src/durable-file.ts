@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { constants, copyFile, link, mkdir, open, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errorCode } from './contained-path.ts'
+import { errorCode, isAbsentCode } from './contained-path.ts'
 import { LocationError, type PutOutcome, StoreUnavailableError } from './object-store.ts'
 
 const TEMPORARY_NAME = /^\.timelake-[0-9a-f]{24}\.tmp$/
@@ -22,14 +22,25 @@ const LINK_REFUSALS = new Set(
  * the file may or may not be there is `unknown`.
  */
 export async function createFile(realPath: string, bytes: Uint8Array): Promise<PutOutcome> {
-  const directory = dirname(realPath)
-  await makeDirectories(directory)
-  const temporaryPath = join(directory, temporaryName())
+  const temporaryPath = join(dirname(realPath), temporaryName())
   try {
-    await writeDurably(temporaryPath, bytes)
+    await inDirectory(dirname(realPath), () => writeDurably(temporaryPath, bytes))
     return await linkDurably(temporaryPath, realPath)
   } finally {
     await removeTemporary(temporaryPath)
+  }
+}
+
+/** Makes the directory only when the file system says that it is missing: almost every file goes beside another one. */
+async function inDirectory(directory: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError) || !isAbsentCode(errorCode(error.cause)))
+      throw error
+    // What stands in the way of a directory is named by the attempt to make it.
+    await makeDirectories(directory)
+    await write()
   }
 }
 
