@@ -32,6 +32,7 @@ create table dropped_table (
   event_number bigint not null,
   purge_requested boolean not null,
   dropped_at_ms bigint not null,
+  purged_at_ms bigint,
   constraint dropped_table_pkey PRIMARY KEY (id)
 );
 

@@ -51,7 +51,10 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** What maintenance did to a table, decided and will do */
+        /**
+         * What maintenance did to a table, decided and will do
+         * @description Also for a table that was dropped, whose purge is a job.
+         */
         get: operations["getMaintenance"];
         put?: never;
         post?: never;
@@ -343,7 +346,7 @@ export interface components {
         "if-none-match": string;
         /** @description Views through which the table is read. Accepted and not used. */
         "referenced-by": string;
-        /** @description Whether the files may be deleted. It is recorded; nothing is deleted by the drop itself. */
+        /** @description Whether the files of the table are to be deleted: those that its last metadata reaches and that lie in its own folders. A job does it after a time of grace, unless the table sets `gc.enabled` to something but `true`, is encrypted, or shares files with a live table. */
         "purge-requested": boolean;
         /** @description How the client would like to reach the files. A hint; unknown values are ignored. */
         "data-access": string;

@@ -3,8 +3,22 @@ import type { Settings } from '@timelake/timelake/contract/settings'
 import { defaultWorkerConfig, type WorkerConfig } from '@timelake/worker/worker-config'
 import { WAREHOUSE_NAME, type DataDirectory } from './data-directory.ts'
 
-/** The catalog's part of the settings. */
-export function catalogConfig(settings: Settings): CatalogConfig {
+/** Memory that a commit to a table takes for each byte of its metadata file, at its peak. */
+const HEAP_BYTES_PER_METADATA_BYTE = 6
+
+/**
+ * The largest metadata file that this process can take: what the settings allow, but never so much that one table
+ * exhausts the heap and with it every other table. A larger one is refused, table by table.
+ */
+export function affordableMetadataBytes(
+  { metadataBytesMax }: Pick<Settings, 'metadataBytesMax'>,
+  heapBytesMax: number,
+): number {
+  return Math.min(metadataBytesMax, Math.floor(heapBytesMax / HEAP_BYTES_PER_METADATA_BYTE))
+}
+
+/** The catalog's part of the settings; `heapBytesMax` is how large the heap of this process may grow. */
+export function catalogConfig(settings: Settings, heapBytesMax: number): CatalogConfig {
   return {
     ...defaultCatalogConfig,
     host: settings.host,
@@ -16,7 +30,7 @@ export function catalogConfig(settings: Settings): CatalogConfig {
     defaultWarehouse: WAREHOUSE_NAME,
     bodyBytesMax: settings.bodyBytesMax,
     pageSizeMax: settings.pageSizeMax,
-    metadataBytesMax: settings.metadataBytesMax,
+    metadataBytesMax: affordableMetadataBytes(settings, heapBytesMax),
     metadataCacheBytesMax: settings.metadataCacheBytesMax,
     commitQueueDepthMax: settings.commitQueueDepthMax,
     commitAttemptsMax: settings.commitAttemptsMax,
@@ -34,6 +48,8 @@ export function workerConfig(settings: Settings, { jobsPath }: DataDirectory): W
     jobsDirectory: jobsPath,
     quietMs: settings.compactionQuietMs,
     commitCountMax: settings.compactionFileCount,
+    purgeGraceMs: settings.purgeGraceMs,
+    extraAllowedLocations: settings.extraAllowedLocations,
     concurrency: settings.jobConcurrency,
     memoryBytesMax: settings.jobMemoryBytesMax,
     deadlineMs: settings.jobDeadlineMs,

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { waitFor } from '@timelake/testing/wait-for'
 import { readSettings, type Settings } from '@timelake/timelake/contract/settings'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeCommandContext } from './context.ts'
@@ -151,6 +152,27 @@ describe('recover', () => {
     expect(text()).toContain('database.before-recovery-')
     const after = await start()
     await ask(after.url, '/v1/main/namespaces/metrics/tables/cpu')
+  })
+})
+
+describe('recover after a purge', () => {
+  it('I30 does not bring back a table whose files were purged', async () => {
+    const purging = { TIMELAKE_MAINTENANCE: 'on', TIMELAKE_PURGE_GRACE: '0ms' }
+    const before = await start(settingsWith(purging))
+    await ask(before.url, '/v1/main/namespaces', { namespace: ['metrics'] })
+    await makeTable(before.url, 'cpu')
+    const gone = await makeTable(before.url, 'gone')
+    const path = String(gone['metadata-location']).slice('file://'.length)
+    const query = '?purgeRequested=TRUE'
+    const table = `${before.url}/v1/main/namespaces/metrics/tables/gone`
+    expect((await fetch(table + query, { method: 'DELETE' })).status).toBe(204)
+    await waitFor(() => !existsSync(path), { timeoutMs: 60_000 })
+    await before.stop()
+    rmSync(join(directory, 'database'), { recursive: true })
+    const { context, text } = commandContext(settingsWith())
+    expect(await recover({ ...recovering, unnamedInto: 'rescued' }, context)).toBe(0)
+    expect(text()).toContain('metrics.cpu')
+    expect(text()).not.toContain('gone')
   })
 })
 

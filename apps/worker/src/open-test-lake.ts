@@ -3,7 +3,7 @@ import { findTableById } from '@timelake/database/find-tables'
 import { swapMetadataLocation } from '@timelake/database/swap-metadata-location'
 import type { Database } from '@timelake/database/sql-session'
 import type { TableRow } from '@timelake/database/table-row'
-import { createTable } from '@timelake/database/tables'
+import { createTable, dropTable } from '@timelake/database/tables'
 import { ensureWarehouse } from '@timelake/database/warehouses'
 import { applyCommit } from '@timelake/iceberg/commit/apply-commit'
 import { newTableMetadata } from '@timelake/iceberg/commit/new-table-metadata'
@@ -59,6 +59,8 @@ export interface TestLake {
   table(): Promise<TableRow>
   metadata(): Promise<TableMetadata>
   commit(request: CommitRequest): Promise<void>
+  /** Drops the table; only `reset` may follow. */
+  drop(options: { readonly purgeRequested: boolean }): Promise<void>
   /** Appends one data file per value. */
   append(...values: readonly number[]): Promise<void>
   /** The values of the table, sorted, and how many files hold them. */
@@ -110,6 +112,7 @@ export async function openTestLake(): Promise<TestLake> {
     table: () => rowOf(world),
     metadata: async () => load(world, await rowOf(world)),
     commit: (request) => apply(world, request),
+    drop: ({ purgeRequested }) => drop(world, purgeRequested),
     append: (...values) => append(world, values),
     read: () => read(world),
     async close() {
@@ -219,6 +222,15 @@ async function apply(world: World, request: CommitRequest): Promise<void> {
     event: { kind: 'table-committed', payload: '{}' },
   })
   invariant(swapped === 'swapped', 'nobody else commits while a test does')
+}
+
+async function drop(world: World, purgeRequested: boolean): Promise<void> {
+  const { database, clock, tableId } = world
+  const event = {
+    kind: 'table-dropped' as const,
+    payload: `{"purge-requested":${purgeRequested}}`,
+  }
+  await dropTable(database, { tableId, purgeRequested, nowMs: clock.nowMs(), event })
 }
 
 async function append(world: World, values: readonly number[]): Promise<void> {

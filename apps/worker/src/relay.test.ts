@@ -5,10 +5,12 @@ import { openTestLake, type TestLake } from './open-test-lake.ts'
 import type { JobQueue } from './queue/job-queue.ts'
 import type { Job } from './queue/job.ts'
 import { relayEvents, type RelayOptions } from './relay.ts'
+import type { SentJobs } from './send-job.ts'
 import { surveyDueJobs } from './survey.ts'
 
 let lake: TestLake
 let sent: { job: Job; delayMs: number }[]
+let sentJobs: SentJobs
 let tableId: string
 
 beforeAll(async () => {
@@ -18,6 +20,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await lake.reset()
   sent = []
+  sentJobs = new Map()
   tableId = (await lake.table()).id
 })
 
@@ -32,8 +35,8 @@ const queue: JobQueue = {
 
 function relay(changes: Partial<RelayOptions> = {}) {
   const { database, clock } = lake
-  const limits = { batchMax: 100, quietMs: 3000, commitCountMax: 4 }
-  return relayEvents({ database, queue, ...limits, nowMs: clock.nowMs, ...changes })
+  const limits = { batchMax: 100, quietMs: 3000, commitCountMax: 4, purgeGraceMs: 10_000 }
+  return relayEvents({ database, queue, sentJobs, ...limits, nowMs: clock.nowMs, ...changes })
 }
 
 const schedule = () => findSchedule(lake.database, { tableId, jobKind: 'compact-table' })
@@ -52,7 +55,7 @@ describe('relayEvents', () => {
       pendingCommits: 2n,
       reason: 'no commit for 3000 ms',
     })
-    expect(sent.at(-1)).toEqual({ job: { kind: 'compact-table', tableId }, delayMs: 3000 })
+    expect(sent).toEqual([])
     expect(await relay()).toEqual({ eventCount: 0, unsentCount: 0 })
   })
 
@@ -63,6 +66,7 @@ describe('relayEvents', () => {
       dueAtMs: lake.clock.nowMs(),
       reason: '4 commits wait',
     })
+    expect(sent).toEqual([{ job: { kind: 'compact-table', tableId }, delayMs: 0 }])
   })
 
   it('takes bounded batches, oldest first', async () => {
@@ -74,7 +78,7 @@ describe('relayEvents', () => {
     expect(await schedule()).toMatchObject({ pendingCommits: 3n })
   })
 
-  it('leaves the batch in the outbox when it dies before the end of the transaction', async () => {
+  it('I25 leaves the batch in the outbox when it dies before the end of the transaction', async () => {
     const { database } = lake
     const dying = {
       ...lake.database,
@@ -87,14 +91,49 @@ describe('relayEvents', () => {
     expect(await schedule()).toMatchObject({ pendingCommits: 1n })
   })
 
-  it('loses no job when the queue takes no message: the survey sends it once it is due', async () => {
-    const broken = { ...queue, enqueue: () => Promise.reject(new Error('queue is gone')) }
-    expect(await relay({ queue: broken })).toEqual({ eventCount: 1, unsentCount: 1 })
+  it.each([
+    [true, { dueAtMs: 10_000, reason: 'dropped with a purge, 10000 ms of grace' }],
+    [false, undefined],
+  ])('B079: a drop with purgeRequested=%s makes the purge due: %j', async (purge, expected) => {
+    await relay()
+    const nowMs = lake.clock.nowMs()
+    await lake.drop({ purgeRequested: purge })
+    sent = []
+    await relay()
+    const due = expected && { ...expected, dueAtMs: nowMs + expected.dueAtMs }
+    const purgeJob = { tableId, jobKind: 'purge-table' } as const
+    const row = await findSchedule(lake.database, purgeJob)
+    expect(row && { dueAtMs: row.dueAtMs, reason: row.reason }).toEqual(due)
+    expect(sent).toEqual([])
+    expect(await schedule()).toBeUndefined()
+  })
+
+  const survey = () => {
     const { database, clock } = lake
-    const survey = () => surveyDueJobs({ database, queue, batchMax: 10, nowMs: clock.nowMs })
+    return surveyDueJobs({ database, queue, sentJobs, batchMax: 10, nowMs: clock.nowMs })
+  }
+
+  it('leaves what is due later to the survey, which sends it once', async () => {
+    await relay()
     expect(await survey()).toBe(0)
-    clock.advance(3000)
+    lake.clock.advance(3000)
     expect(await survey()).toBe(1)
     expect(sent).toEqual([{ job: { kind: 'compact-table', tableId }, delayMs: 0 }])
+    expect(await survey()).toBe(0)
+  })
+
+  it('I25 loses no job when the queue takes no message: the survey sends it', async () => {
+    const broken = { ...queue, enqueue: () => Promise.reject(new Error('queue is gone')) }
+    const relayed = await relay({ queue: broken, commitCountMax: 1 })
+    expect(relayed).toEqual({ eventCount: 1, unsentCount: 1 })
+    expect(await survey()).toBe(1)
+  })
+
+  it('I25 sends a message again that came to nothing', async () => {
+    await relay({ commitCountMax: 1 })
+    expect(await survey()).toBe(0)
+    lake.clock.advance(15_000)
+    expect(await survey()).toBe(1)
+    expect(sent).toHaveLength(2)
   })
 })

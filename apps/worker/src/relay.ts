@@ -1,12 +1,20 @@
-import { noteCommits, scheduleJob, type ScheduleRow } from '@timelake/database/maintenance-schedule'
+import {
+  noteCommits,
+  scheduleJobs,
+  type JobIdentity,
+  type JobRequest,
+  type ScheduleRow,
+} from '@timelake/database/maintenance-schedule'
 import {
   markEventsDispatched,
   takeUndispatchedEvents,
   type OutboxEvent,
 } from '@timelake/database/outbox'
 import type { Database, SqlSession } from '@timelake/database/sql-session'
-import { JOB_KINDS, type JobKind } from '@timelake/timelake/contract/job-kinds'
+import { parseJson } from '@timelake/iceberg/spec/json'
+import { COMMIT_JOB_KINDS } from '@timelake/timelake/contract/job-kinds'
 import type { JobQueue } from './queue/job-queue.ts'
+import { sendJob, type SentJobs } from './send-job.ts'
 
 export interface RelayOptions {
   readonly database: Database
@@ -14,12 +22,14 @@ export interface RelayOptions {
   readonly batchMax: number
   readonly quietMs: number
   readonly commitCountMax: number
+  readonly purgeGraceMs: number
+  readonly sentJobs: SentJobs
   nowMs(): number
 }
 
 export interface Relayed {
   readonly eventCount: number
-  /** Messages that the queue refused to take; the survey sends those jobs when they are due. */
+  /** Messages that the queue refused to take; the survey sends them again. */
   readonly unsentCount: number
 }
 
@@ -31,8 +41,9 @@ const TABLE_CHANGES: readonly OutboxEvent['kind'][] = [
 ]
 
 /**
- * Takes one batch of events from the outbox: counts the commits of each table, sets when its jobs are due, and marks the
- * events, in one transaction; then sends the messages. A crash before the end of the transaction repeats the batch, one
+ * Takes one batch of events from the outbox: counts the commits of each table, sets when its jobs are due (a purge when
+ * the grace after the drop is over), and marks the events, in one transaction; then sends what is due
+ * already. A crash before the end of the transaction repeats the batch, one
  * after it loses messages, which the survey makes up for.
  */
 export async function relayEvents(options: RelayOptions): Promise<Relayed> {
@@ -40,7 +51,10 @@ export async function relayEvents(options: RelayOptions): Promise<Relayed> {
   const events = await takeUndispatchedEvents(database, { limit: batchMax })
   if (events.length === 0) return { eventCount: 0, unsentCount: 0 }
   const rows = await database.transaction(async (session) => {
-    const scheduled = await scheduleTables(session, events, options)
+    const scheduled = [
+      ...(await scheduleTables(session, events, options)),
+      ...(await schedulePurges(session, events, options)),
+    ]
     await markEventsDispatched(
       session,
       events.map(({ seq }) => seq),
@@ -48,16 +62,14 @@ export async function relayEvents(options: RelayOptions): Promise<Relayed> {
     )
     return scheduled
   })
-  const sent = await Promise.allSettled(rows.map((row) => send(row, options)))
+  // What is due later is handed over by the survey then: most of it is put off by further commits before it is due.
+  const due = rows.filter(({ dueAtMs }) => dueAtMs <= nowMs())
+  const sent = await Promise.allSettled(due.map((row) => sendJob(row, options)))
   const unsentCount = sent.filter(({ status }) => status === 'rejected').length
   return { eventCount: events.length, unsentCount }
 }
 
-interface DueJob {
-  readonly tableId: string
-  readonly kind: JobKind
-  readonly dueAtMs: number
-}
+type DueJob = JobRequest
 
 async function scheduleTables(
   session: SqlSession,
@@ -71,31 +83,29 @@ async function scheduleTables(
     if (known === undefined) byTable.set(event.tableId, [event])
     else known.push(event)
   }
-  const jobs: DueJob[] = []
-  for (const [tableId, changes] of [...byTable].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    for (const kind of JOB_KINDS) {
-      jobs.push(await scheduleTable(session, { tableId, kind, changes }, options))
-    }
-  }
+  if (byTable.size === 0) return []
+  const commits = [...byTable].flatMap(([tableId, changes]) =>
+    COMMIT_JOB_KINDS.map((jobKind) => ({ tableId, jobKind, ...countCommits(changes) })),
+  )
+  const rows = await noteCommits(session, commits.sort(byIdentity))
+  const jobs = rows.map((row) => ({ ...row, ...whenDue(row, options) }))
+  await scheduleJobs(session, jobs.sort(byIdentity))
   return jobs
 }
 
-async function scheduleTable(
-  session: SqlSession,
-  { tableId, kind, changes }: { tableId: string; kind: JobKind; changes: readonly OutboxEvent[] },
-  options: RelayOptions,
-): Promise<DueJob> {
+function countCommits(changes: readonly OutboxEvent[]) {
   const times = changes.map(({ createdAtMs }) => createdAtMs)
-  const row = await noteCommits(session, {
-    tableId,
-    jobKind: kind,
+  return {
     commitCount: BigInt(changes.length),
     firstCommitAtMs: times.reduce((a, b) => Math.min(a, b)),
     lastCommitAtMs: times.reduce((a, b) => Math.max(a, b)),
-  })
-  const { dueAtMs, reason } = whenDue(row, options)
-  await scheduleJob(session, { tableId, jobKind: kind, dueAtMs, reason })
-  return { tableId, kind, dueAtMs }
+  }
+}
+
+/** Rows are locked in one order everywhere. */
+function byIdentity(a: JobIdentity, b: JobIdentity): number {
+  if (a.tableId !== b.tableId) return a.tableId < b.tableId ? -1 : 1
+  return a.jobKind < b.jobKind ? -1 : 1
 }
 
 /** A pause after the last commit, or at once when many wait. A time that has come already stands. */
@@ -112,6 +122,27 @@ function whenDue(
   return { dueAtMs: quietAtMs, reason: `no commit for ${quietMs} ms` }
 }
 
-function send({ kind, tableId, dueAtMs }: DueJob, { queue, nowMs }: RelayOptions): Promise<void> {
-  return queue.enqueue({ kind, tableId }, { delayMs: dueAtMs - nowMs() })
+/** The last drop of a table counts; whether the table is still dropped then is for the run to find out. */
+async function schedulePurges(
+  session: SqlSession,
+  events: readonly OutboxEvent[],
+  { purgeGraceMs }: RelayOptions,
+): Promise<readonly DueJob[]> {
+  const jobs = new Map<string, DueJob>()
+  for (const { tableId, kind, payload, createdAtMs } of events) {
+    if (tableId === undefined || kind !== 'table-dropped' || !asksForPurge(payload)) continue
+    const reason = `dropped with a purge, ${purgeGraceMs} ms of grace`
+    const dueAtMs = createdAtMs + purgeGraceMs
+    jobs.set(tableId, { tableId, jobKind: 'purge-table', dueAtMs, reason })
+  }
+  const requests = [...jobs.values()].sort(byIdentity)
+  if (requests.length > 0) await scheduleJobs(session, requests)
+  return requests
+}
+
+/** The payload is JSON that the catalog wrote. */
+function asksForPurge(payload: string): boolean {
+  const drop = parseJson(payload)
+  const isObject = typeof drop === 'object' && drop !== null && !Array.isArray(drop)
+  return isObject && 'purge-requested' in drop && drop['purge-requested'] === true
 }

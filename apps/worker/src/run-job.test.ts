@@ -30,7 +30,7 @@ function run(handler: JobHandler, changes: Partial<RunJobOptions> = {}) {
   const { database, clock, context } = lake
   const options: RunJobOptions = {
     database,
-    handlers: { 'compact-table': handler },
+    handlers: { 'compact-table': handler, 'purge-table': handler },
     workerId: 'w',
     leaseMs: 60_000,
     deadlineMs: 60_000,
@@ -46,12 +46,14 @@ function run(handler: JobHandler, changes: Partial<RunJobOptions> = {}) {
 }
 
 async function due(dueAtMs = lake.clock.nowMs()): Promise<void> {
-  await noteCommits(lake.database, {
-    ...identity,
-    commitCount: 3n,
-    firstCommitAtMs: 1,
-    lastCommitAtMs: 2,
-  })
+  await noteCommits(lake.database, [
+    {
+      ...identity,
+      commitCount: 3n,
+      firstCommitAtMs: 1,
+      lastCommitAtMs: 2,
+    },
+  ])
   await requestJob(lake.database, { ...identity, dueAtMs, reason: 'test' })
 }
 
@@ -84,12 +86,14 @@ describe('runJob', () => {
     await due()
     const laterMs = lake.clock.nowMs() + 500
     await run(async () => {
-      await noteCommits(lake.database, {
-        ...identity,
-        commitCount: 2n,
-        firstCommitAtMs: 5,
-        lastCommitAtMs: 6,
-      })
+      await noteCommits(lake.database, [
+        {
+          ...identity,
+          commitCount: 2n,
+          firstCommitAtMs: 5,
+          lastCommitAtMs: 6,
+        },
+      ])
       await lake.database.query('update maintenance_schedule set due_at_ms = $1', [laterMs])
       return SUCCEEDED
     })
@@ -100,7 +104,7 @@ describe('runJob', () => {
     await due()
     await run(async () => {
       const commits = { commitCount: 2n, firstCommitAtMs: 5, lastCommitAtMs: 6 }
-      await noteCommits(lake.database, { ...identity, ...commits })
+      await noteCommits(lake.database, [{ ...identity, ...commits }])
       return SUCCEEDED
     })
     expect(await schedule()).toMatchObject({ dueAtMs: lake.clock.nowMs(), pendingCommits: 2n })
@@ -113,7 +117,7 @@ describe('runJob', () => {
     expect(await schedule()).toMatchObject({ dueAtMs: nextDueAtMs })
   })
 
-  it('never counts a failed run as progress, says what failed and waits longer each time', async () => {
+  it('never counts a failed run as progress, says what failed and waits longer each time (B148)', async () => {
     await due()
     const { clock } = lake
     expect(await run(fails)).toMatchObject({ outcome: 'ran', end: { state: 'failed' } })
@@ -139,7 +143,7 @@ describe('runJob', () => {
     expect(await run(async () => SUCCEEDED)).toMatchObject({ outcome: 'ran' })
   })
 
-  it('leaves a table alone that another run holds', async () => {
+  it('leaves a table alone that another run holds (B154)', async () => {
     await due()
     const nowMs = lake.clock.nowMs()
     await beginJobRun(lake.database, {
@@ -156,7 +160,7 @@ describe('runJob', () => {
     expect((await runs()).map(({ state }) => state).sort()).toEqual(['abandoned', 'succeeded'])
   })
 
-  it('records nothing when its run was taken over', async () => {
+  it('records nothing when its run was taken over (B154)', async () => {
     await due()
     const ran = await run(async ({ runId }) => {
       await lake.database.query(`update job_run set state = 'abandoned' where id = $1`, [runId])

@@ -1,3 +1,4 @@
+import { findDroppedTable } from '@timelake/database/dropped-tables'
 import { findTableById } from '@timelake/database/find-tables'
 import { beginJobRun, finishJobRun, listJobRuns, type JobRunEnd } from '@timelake/database/job-runs'
 import {
@@ -5,12 +6,13 @@ import {
   findSchedule,
   recordDecision,
   requestJob,
-  scheduleJob,
+  scheduleJobs,
   type JobIdentity,
   type ScheduleRow,
 } from '@timelake/database/maintenance-schedule'
 import type { Database, SqlSession } from '@timelake/database/sql-session'
 import type { TableRow } from '@timelake/database/table-row'
+import { assertNever } from '@timelake/iceberg/spec/invariant'
 import { printJson } from '@timelake/iceberg/spec/json'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
@@ -32,6 +34,7 @@ export interface JobOutcome {
 /** One run of a job. It must stop when the signal says so: then another run may have taken over. */
 export interface JobRunContext {
   readonly runId: string
+  /** The live table; for a purge, the last state of the dropped one. */
   readonly table: TableRow
   readonly signal: AbortSignal
 }
@@ -84,7 +87,7 @@ export async function runJob(
   if (schedule?.dueAtMs === undefined) return { outcome: 'not-due' }
   const { dueAtMs } = schedule
   if (dueAtMs > nowMs()) return { outcome: 'not-due', dueAtMs }
-  const table = await findTableById(database, job.tableId)
+  const table = await findSubject(database, job)
   if (table === undefined) {
     await clearDue(database, { ...identity, expectedDueAtMs: dueAtMs })
     return { outcome: 'no-table' }
@@ -92,10 +95,24 @@ export async function runJob(
   const failures = await failuresInARow(options, identity)
   const retryAtMs = failures.lastEndedAtMs + retryPauseMs(failures.count, options)
   if (failures.count > 0 && retryAtMs > nowMs() && !isAskedFor(schedule)) {
-    await scheduleJob(database, { ...identity, dueAtMs: retryAtMs, reason: 'the last run failed' })
+    await scheduleJobs(database, [
+      { ...identity, dueAtMs: retryAtMs, reason: 'the last run failed' },
+    ])
     return { outcome: 'not-due', dueAtMs: retryAtMs }
   }
   return beginAndRun(options, { job, table, schedule: { ...schedule, dueAtMs } }, signal)
+}
+
+/** The table that the job is about, in the state that its kind works on. */
+function findSubject(session: SqlSession, { kind, tableId }: Job): Promise<TableRow | undefined> {
+  switch (kind) {
+    case 'compact-table':
+      return findTableById(session, tableId)
+    case 'purge-table':
+      return findDroppedTable(session, tableId)
+    default:
+      return assertNever(kind, 'kind of job')
+  }
 }
 
 interface DueRun {
@@ -151,7 +168,9 @@ async function beginAndRun(
   }
   const isOurs = await recordEnd(options, due, { runId, end: ended.end })
   if (!isOurs) return { outcome: 'lost' }
-  if (ended.end.state === 'succeeded') options.reachFaultPoint('compaction.outcome-recorded')
+  if (jobKind === 'compact-table' && ended.end.state === 'succeeded') {
+    options.reachFaultPoint('compaction.outcome-recorded')
+  }
   return { outcome: 'ran', runId, ...ended }
 }
 

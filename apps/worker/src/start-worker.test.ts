@@ -45,7 +45,7 @@ describe('startWorker', () => {
   })
 
   it(
-    'finishes after a restart what a killed worker had begun, without waiting for its lock',
+    'I27 finishes after a restart what a killed worker had begun, without waiting for its lock',
     TEST,
     async () => {
       await lake.append(1, 2, 3, 4, 5, 6)

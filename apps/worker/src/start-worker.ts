@@ -6,6 +6,7 @@ import { cleanUpOutputs } from './clean-up-outputs.ts'
 import type { WorkerContext } from './context.ts'
 import { engineShelf } from './engine-shelf.ts'
 import { compactTableHandler } from './handlers/compact-table.ts'
+import { purgeTableHandler } from './handlers/purge-table.ts'
 import { normalizedStore } from './normalized-store.ts'
 import { openBullmqPostgresQueue } from './queue/bullmq-postgres.ts'
 import type { JobQueue } from './queue/job-queue.ts'
@@ -13,6 +14,7 @@ import { relayEvents } from './relay.ts'
 import { repeat, type Repetition } from './repeat.ts'
 import { reportRun } from './report-run.ts'
 import { runJob, type JobHandler, type RunJobOptions } from './run-job.ts'
+import { forgetSent, type SentJobs } from './send-job.ts'
 import { surveyDueJobs } from './survey.ts'
 import { catalogsOf } from './table-catalogs.ts'
 import { defaultWorkerConfig, type WorkerConfig } from './worker-config.ts'
@@ -37,6 +39,7 @@ interface Worker {
   readonly workerId: string
   /** Runs that have begun and not ended in this process. */
   readonly activeRunIds: Set<string>
+  readonly sentJobs: SentJobs
 }
 
 /** Rows of history that one pass forgets. */
@@ -60,11 +63,20 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       context.log.error({ err: error }, 'the job queue is in trouble')
     },
   })
-  const workerId = context.newUuid()
-  const worker = { config, context, queue, metrics, workerId, activeRunIds: new Set<string>() }
+  const worker: Worker = {
+    config,
+    context,
+    queue,
+    metrics,
+    workerId: context.newUuid(),
+    activeRunIds: new Set(),
+    sentJobs: new Map(),
+  }
   const engines = engineShelf(config)
-  const handler = trackRuns(worker, compactionHandler(worker, engines))
-  startQueue(worker, { 'compact-table': handler })
+  startQueue(worker, {
+    'compact-table': trackRuns(worker, compactionHandler(worker, engines)),
+    'purge-table': trackRuns(worker, purgeTableHandler({ context, config, metrics })),
+  })
   const loops = startLoops(worker)
   return {
     async stop() {
@@ -105,15 +117,12 @@ function trackRuns({ activeRunIds }: Worker, handler: JobHandler): JobHandler {
 }
 
 function startQueue(worker: Worker, handlers: RunJobOptions['handlers']): void {
-  const { config, context, queue, metrics, workerId } = worker
+  const { config, context, queue, metrics, workerId, sentJobs } = worker
   const { database, nowMs, newUuid, reachFaultPoint, log } = context
   const run = { ...config, database, handlers, workerId, nowMs, newUuid, reachFaultPoint }
   queue.start(async (job, signal) => {
     const startedMs = nowMs()
-    const ran = await runJob(run, job, signal)
-    if (ran.outcome === 'not-due' && ran.dueAtMs !== undefined) {
-      await queue.enqueue(job, { delayMs: ran.dueAtMs - nowMs() })
-    }
+    const ran = await runJob(run, job, signal).finally(() => forgetSent(sentJobs, job))
     reportRun({ log, metrics, job, ran, tookMs: nowMs() - startedMs })
   })
 }
@@ -138,17 +147,23 @@ function startLoops(worker: Worker): readonly Repetition[] {
   ]
 }
 
-async function relayStep({ config, context, queue, metrics }: Worker): Promise<'again' | 'wait'> {
+async function relayStep({
+  config,
+  context,
+  queue,
+  metrics,
+  sentJobs,
+}: Worker): Promise<'again' | 'wait'> {
   const { database, nowMs } = context
-  const { quietMs, commitCountMax, relayBatchMax: batchMax } = config
-  const relayed = await relayEvents({ database, queue, batchMax, quietMs, commitCountMax, nowMs })
+  const { relayBatchMax: batchMax } = config
+  const relayed = await relayEvents({ ...config, database, queue, sentJobs, batchMax, nowMs })
   metrics.relayedEvents.inc(relayed.eventCount)
   return relayed.eventCount === batchMax ? 'again' : 'wait'
 }
 
-async function surveyStep({ config, context, queue }: Worker): Promise<'wait'> {
+async function surveyStep({ config, context, queue, sentJobs }: Worker): Promise<'wait'> {
   const { database, nowMs } = context
-  await surveyDueJobs({ database, queue, batchMax: config.surveyBatchMax, nowMs })
+  await surveyDueJobs({ database, queue, sentJobs, batchMax: config.surveyBatchMax, nowMs })
   return 'wait'
 }
 

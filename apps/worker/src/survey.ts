@@ -1,23 +1,20 @@
 import { dueJobs } from '@timelake/database/maintenance-schedule'
 import type { SqlSession } from '@timelake/database/sql-session'
-import type { JobQueue } from './queue/job-queue.ts'
-import { decodeJob } from './queue/job.ts'
+import { sendJob, type SendOptions } from './send-job.ts'
 
-export interface SurveyOptions {
+export interface SurveyOptions extends SendOptions {
   readonly database: SqlSession
-  readonly queue: JobQueue
   readonly batchMax: number
-  nowMs(): number
 }
 
 /**
- * Sends every job that the database calls due, so that a lost message or a lost queue only costs time. A message that
- * is waiting already is not doubled. Answers how many were sent.
+ * Hands every job that the database calls due to the queue: those whose time has come, and those whose message or whose
+ * whole queue was lost. Answers how many were sent.
  */
 export async function surveyDueJobs(options: SurveyOptions): Promise<number> {
-  const { database, queue, batchMax, nowMs } = options
+  const { database, batchMax, nowMs } = options
   const rows = await dueJobs(database, { nowMs: nowMs(), limit: batchMax })
-  const jobs = rows.flatMap(({ jobKind, tableId }) => decodeJob({ kind: jobKind, tableId }) ?? [])
-  for (const job of jobs) await queue.enqueue(job, { delayMs: 0 })
-  return jobs.length
+  let sentCount = 0
+  for (const row of rows) if ((await sendJob(row, options)) === 'sent') sentCount += 1
+  return sentCount
 }

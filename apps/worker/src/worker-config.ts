@@ -26,6 +26,10 @@ export interface WorkerConfig {
   readonly cleanupIntervalMs: number
   /** How long outputs of a run that another living process may still hold are left alone. */
   readonly cleanupGraceMs: number
+  /** How long after a drop that asks for a purge its files are left alone. */
+  readonly purgeGraceMs: number
+  /** Location prefixes outside the warehouses below which tables may lie. */
+  readonly extraAllowedLocations: readonly string[]
   readonly retryFirstMs: number
   readonly retryMsMax: number
   /** Dispatched events and ended runs older than this are forgotten. */
@@ -52,10 +56,12 @@ export const defaultWorkerConfig: Omit<WorkerConfig, 'jobsDirectory'> = {
   drainTimeoutMs: 20_000,
   relayIntervalMs: 250,
   relayBatchMax: 500,
-  surveyIntervalMs: 2_000,
+  surveyIntervalMs: 500,
   surveyBatchMax: 200,
   cleanupIntervalMs: MINUTE_MS,
   cleanupGraceMs: 10 * MINUTE_MS,
+  purgeGraceMs: 10_000,
+  extraAllowedLocations: [],
   retryFirstMs: 5_000,
   retryMsMax: 10 * MINUTE_MS,
   historyMsMax: 7 * DAY_MS,

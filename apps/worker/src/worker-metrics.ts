@@ -11,6 +11,7 @@ export interface WorkerMetrics {
   readonly relayedEvents: Counter
   readonly queueErrors: Counter
   readonly cleanedOutputs: Counter
+  readonly purgedFiles: Counter
 }
 
 /** Registers the worker's metrics; waiting events and the oldest due job are read when they are asked for. */
@@ -32,6 +33,7 @@ export function makeWorkerMetrics(context: WorkerContext): WorkerMetrics {
     bytes: counter('timelake_compaction_bytes_total', 'Bytes of those files', ['direction']),
     relayedEvents: counter('timelake_relayed_events_total', 'Events taken from the outbox', []),
     queueErrors: counter('timelake_queue_errors_total', 'Trouble inside the queue', []),
+    purgedFiles: counter('timelake_purged_files_total', 'Files of dropped tables deleted', []),
     cleanedOutputs: counter('timelake_cleaned_outputs_total', 'Outputs of dead runs removed', []),
   }
 }

@@ -1,9 +1,8 @@
 /*
  * What is due: one row per table and kind of job, made by the first commit or request. A queue message carries only
- * that identity. `noteCommits` counts, `requestJob` and `scheduleJob` set the time, `recordDecision` and `clearDue`
+ * that identity. `noteCommits` counts, `requestJob` and `scheduleJobs` set the time, `recordDecision` and `clearDue`
  * are written by the run. Times are epoch milliseconds of the caller.
  */
-import { invariant } from './invariant.ts'
 import type { SqlSession } from './sql-session.ts'
 
 export interface JobIdentity {
@@ -39,7 +38,7 @@ interface ScheduleRecord {
 const NOTE_COMMITS = `
 insert into maintenance_schedule as s
   (table_id, job_kind, pending_commits, first_pending_at_ms, last_commit_at_ms)
-values ($1, $2, $3::bigint, $4::bigint, $5::bigint)
+select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
 on conflict (table_id, job_kind) do update set
   pending_commits = s.pending_commits + excluded.pending_commits,
   first_pending_at_ms = least(s.first_pending_at_ms, excluded.first_pending_at_ms),
@@ -52,19 +51,22 @@ export interface NotedCommits extends JobIdentity {
   readonly lastCommitAtMs: number
 }
 
-/** Adds commits that no decision has seen yet; answers the row, by which the caller sets the time. */
+/**
+ * Adds commits that no decision has seen yet, each table and kind at most once; answers the rows, by which the caller
+ * sets the times, in no particular order.
+ */
 export async function noteCommits(
   session: SqlSession,
-  commits: NotedCommits,
-): Promise<ScheduleRow> {
-  const [record] = await session.query<ScheduleRecord>(NOTE_COMMITS, [
-    commits.tableId,
-    commits.jobKind,
-    commits.commitCount,
-    commits.firstCommitAtMs,
-    commits.lastCommitAtMs,
+  commits: readonly NotedCommits[],
+): Promise<ScheduleRow[]> {
+  const records = await session.query<ScheduleRecord>(NOTE_COMMITS, [
+    commits.map(({ tableId }) => tableId),
+    commits.map(({ jobKind }) => jobKind),
+    commits.map(({ commitCount }) => commitCount),
+    commits.map(({ firstCommitAtMs }) => firstCommitAtMs),
+    commits.map(({ lastCommitAtMs }) => lastCommitAtMs),
   ])
-  return scheduleRowOf(record)
+  return records.map(scheduleRowOf)
 }
 
 export interface JobRequest extends JobIdentity {
@@ -86,13 +88,21 @@ export async function requestJob(session: SqlSession, request: JobRequest): Prom
 
 const SCHEDULE = `
 insert into maintenance_schedule (table_id, job_kind, due_at_ms, reason, pending_commits)
-values ($1, $2, $3::bigint, $4::text, 0)
+select table_id, job_kind, due_at_ms, reason, 0
+from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as r (table_id, job_kind, due_at_ms, reason)
 on conflict (table_id, job_kind) do update set due_at_ms = excluded.due_at_ms, reason = excluded.reason`
 
-/** Sets the time of the next run, earlier or later than before. */
-export async function scheduleJob(session: SqlSession, request: JobRequest): Promise<void> {
-  const { tableId, jobKind, dueAtMs, reason } = request
-  await session.query(SCHEDULE, [tableId, jobKind, dueAtMs, reason])
+/** Sets the times of the next runs, earlier or later than before; each table and kind at most once. */
+export async function scheduleJobs(
+  session: SqlSession,
+  requests: readonly JobRequest[],
+): Promise<void> {
+  await session.query(SCHEDULE, [
+    requests.map(({ tableId }) => tableId),
+    requests.map(({ jobKind }) => jobKind),
+    requests.map(({ dueAtMs }) => dueAtMs),
+    requests.map(({ reason }) => reason),
+  ])
 }
 
 /** What is due by now, longest due first. */
@@ -171,8 +181,7 @@ export async function clearDue(
   return rows.length === 1 ? 'cleared' : 'changed'
 }
 
-function scheduleRowOf(record: ScheduleRecord | undefined): ScheduleRow {
-  invariant(record !== undefined, 'a schedule statement answers its row')
+function scheduleRowOf(record: ScheduleRecord): ScheduleRow {
   return {
     tableId: record.table_id,
     jobKind: record.job_kind,

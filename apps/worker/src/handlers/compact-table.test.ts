@@ -30,7 +30,10 @@ beforeEach(async () => {
 afterAll(() => lake.close())
 
 /** Runs the handler in a run that has begun. */
-async function compact(signal = new AbortController().signal): Promise<JobOutcome> {
+async function compact(
+  signal = new AbortController().signal,
+  context = lake.context,
+): Promise<JobOutcome> {
   const table = await lake.table()
   const nowMs = lake.clock.nowMs()
   const times = { nowMs, leaseMs: 60_000, deadlineMs: nowMs + 60_000 }
@@ -38,11 +41,11 @@ async function compact(signal = new AbortController().signal): Promise<JobOutcom
   expect(await beginJobRun(lake.database, run)).toEqual({ outcome: 'begun' })
   lake.context.registry.clear()
   const handler = compactTableHandler({
-    context: lake.context,
-    catalogOf: catalogsOf(lake.context),
+    context,
+    catalogOf: catalogsOf(context),
     borrowEngine: () => ({ engine: lake.engine, giveBack: () => {} }),
     jobsDirectory: `${lake.files.directory}/jobs`,
-    metrics: makeWorkerMetrics(lake.context),
+    metrics: makeWorkerMetrics(context),
     waitMs: async (_, stop) => stop.throwIfAborted(),
   })
   return handler({ runId: RUN_ID, table, signal })
@@ -100,7 +103,7 @@ describe('compact-table', () => {
     expect(await operations()).toEqual(['append', 'append', 'append', 'replace'])
   })
 
-  it('gives up and removes what it wrote when an input is gone', async () => {
+  it('I20 gives up and removes what it wrote when an input is gone (B142, B148)', async () => {
     const [first] = (await lake.metadata()).snapshots
     const before = await objects()
     const rollback = () =>
@@ -171,7 +174,7 @@ describe('compact-table', () => {
     expect(await operations()).toEqual(['append', 'append', 'replace'])
   })
 
-  it('deletes nothing while it is unknown whether the commit landed; clean-up keeps what is referenced', async () => {
+  it('I13 deletes nothing while it is unknown whether the commit landed; clean-up keeps what is referenced (B149)', async () => {
     const aborted = new AbortController()
     lake.setWire(async (request, send) => {
       if (aborted.signal.aborted) throw new Error('the catalog is gone')
@@ -188,7 +191,7 @@ describe('compact-table', () => {
     expect(await lake.read()).toMatchObject({ values: [1, 2, 3, 4, 5, 6], fileCount: 1 })
   })
 
-  it('leaves the outputs of a run that died to the clean-up, which removes what no snapshot names', async () => {
+  it('leaves the outputs of a run that died to the clean-up, which removes what no snapshot names (B148)', async () => {
     const before = await objects()
     lake.setWire(async (request, send) => {
       if (isCommit(request)) throw new Error('the catalog is gone')
@@ -216,7 +219,34 @@ describe('compact-table', () => {
     expect(await objects()).toEqual(before)
   })
 
-  it('skips a table with the reason and writes nothing', async () => {
+  it('I24 records every object before its first byte is written', async () => {
+    const early: string[] = []
+    const late: string[] = []
+    const note = async (location: string) => {
+      const rows = await lake.database.query('select 1 from job_output where location = $1', [
+        location,
+      ])
+      ;(rows.length === 1 ? early : late).push(location)
+    }
+    const { objectStore } = lake.context
+    const watched: typeof objectStore = {
+      ...objectStore,
+      async putIfAbsent(location, bytes) {
+        await note(location)
+        return objectStore.putIfAbsent(location, bytes)
+      },
+      async putFileIfAbsent(location, localPath) {
+        await note(location)
+        return objectStore.putFileIfAbsent(location, localPath)
+      },
+    }
+    const context = { ...lake.context, objectStore: watched }
+    expect(await compact(undefined, context)).toMatchObject({ state: 'succeeded' })
+    expect(late).toEqual([])
+    expect(early).toHaveLength(4)
+  })
+
+  it('I22 skips a table with the reason and writes nothing', async () => {
     await lake.commit({
       requirements: [],
       updates: [{ action: 'set-properties', updates: { 'timelake.compaction.enabled': 'false' } }],

@@ -67,7 +67,7 @@ export function describeCommits(useDatabase: UseDatabase): void {
       expect(await swapMetadataLocation(database, swapOf(table, 'm1'))).toBe('missing')
     })
 
-    it('lets exactly one of 50 parallel swaps from one base win', async () => {
+    it('I2 lets exactly one of 50 parallel swaps from one base win', async () => {
       const { database, table } = await world()
       const outcomes = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
@@ -81,7 +81,7 @@ export function describeCommits(useDatabase: UseDatabase): void {
       expect(await eventsOf(database, table.id)).toHaveLength(2)
     })
 
-    it('numbers the events of a table without gaps, whoever writes them', async () => {
+    it('I7 numbers the events of a table without gaps, whoever writes them', async () => {
       const { database, namespace, table } = await world()
       let expected = table.metadataLocation
       for (let round = 1; round <= 10; round++) {
@@ -119,7 +119,7 @@ export function describeCommits(useDatabase: UseDatabase): void {
       })
     })
 
-    it('writes neither event nor landed commit when it is stale', async () => {
+    it('I6 writes neither event nor landed commit when it is stale', async () => {
       const { database, table } = await world()
       const landed = { requestHash: 'h', snapshotIds: [5n], forgetSnapshotIds: [] }
       const stale = { ...swapOf(table, 'm1'), expected: 'elsewhere', landed }
@@ -257,7 +257,7 @@ export function describeCommits(useDatabase: UseDatabase): void {
       expect(await reserveIdempotencyKey(database, mine)).toEqual({ outcome: 'done', ...refusal })
     })
 
-    it('stores the outcome with the swap, and only with the swap', async () => {
+    it('I6 stores the outcome with the swap, and only with the swap', async () => {
       const { database, warehouse, table } = await world()
       const mine = reservation(warehouse.id, newId())
       const ticket = { ...mine, outcome: { status: 200, metadataLocation: 'm1' } }

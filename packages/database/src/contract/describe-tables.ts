@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LocationTakenError } from '../database-errors.ts'
+import { findDroppedTable, findTableSharing, markTablePurged } from '../dropped-tables.ts'
 import {
   findTable,
   findTableById,
@@ -23,7 +24,7 @@ import {
   type UseDatabase,
 } from './contract-world.ts'
 
-/** What tables.ts and find-tables.ts promise. */
+/** What tables.ts, dropped-tables.ts and find-tables.ts promise. */
 export function describeTables(useDatabase: UseDatabase): void {
   const world = async () => {
     const database = useDatabase()
@@ -330,6 +331,54 @@ export function describeTables(useDatabase: UseDatabase): void {
       expect(await restoreTable(database, { ...table, version: 7n })).toBe('exists')
       const left = await database.query('select 1 from dropped_table where id = $1', [table.id])
       expect(left).toHaveLength(1)
+    })
+  })
+
+  describe('purging a dropped table', () => {
+    const dropped = async (purgeRequested: boolean) => {
+      const { database, namespace } = await world()
+      const table = await newTable(database, namespace)
+      const drop = { tableId: table.id, purgeRequested, ...change('table-dropped') }
+      await dropTable(database, drop)
+      return { database, namespace, table, tableId: table.id }
+    }
+
+    it('keeps the last state of the table and marks it purged once', async () => {
+      const { database, table, tableId } = await dropped(true)
+      const { id, name, location, tableUuid, metadataLocation } = table
+      const row = { id, name, location, tableUuid, metadataLocation, levels: ['ns'] }
+      const state = { ...row, purgeRequested: true, droppedAtMs: NOW_MS, purgedAtMs: undefined }
+      expect(await findDroppedTable(database, tableId)).toMatchObject(state)
+      expect(await markTablePurged(database, { tableId, nowMs: 5 })).toBe('marked')
+      expect(await markTablePurged(database, { tableId, nowMs: 9 })).toBe('marked')
+      expect(await findDroppedTable(database, tableId)).toMatchObject({ purgedAtMs: 5 })
+    })
+
+    it('B079: does not mark a table whose purge nobody asked for, or that is live', async () => {
+      const { database, namespace, tableId } = await dropped(false)
+      const live = await newTable(database, namespace, 'live')
+      for (const id of [tableId, live.id, newId()]) {
+        expect(await markTablePurged(database, { tableId: id, nowMs: 5 })).toBe('missing')
+      }
+      expect(await findDroppedTable(database, live.id)).toBeUndefined()
+      expect(await findDroppedTable(database, '\0')).toBeUndefined()
+    })
+
+    it('B080: finds live tables that share its UUID, metadata file or folder', async () => {
+      const { database, namespace, table } = await dropped(true)
+      const { tableUuid, metadataLocation, location: folder } = table
+      const sharing = async () =>
+        (await findTableSharing(database, { tableUuid, metadataLocation, folder }))?.name
+      await newTable(database, namespace, 'unrelated')
+      expect(await sharing()).toBeUndefined()
+      const variants = { tableUuid, metadataLocation, location: `${folder}/inside` }
+      for (const [key, value] of Object.entries(variants)) {
+        const other = { ...tableIn(namespace, key), [key]: value }
+        expect(await createTable(database, other)).toBe('created')
+        expect(await sharing()).toBe(key)
+        const drop = { tableId: other.id, purgeRequested: false, ...change('table-dropped') }
+        await dropTable(database, drop)
+      }
     })
   })
 

@@ -29,6 +29,7 @@ describe('readSettings', () => {
   it.each([
     ['TIMELAKE_PORT', '9000', { port: 9000 }],
     ['TIMELAKE_COMPACTION_QUIET', '500ms', { compactionQuietMs: 500 }],
+    ['TIMELAKE_PURGE_GRACE', '1h', { purgeGraceMs: 3_600_000 }],
     ['TIMELAKE_BODY_BYTES_MAX', '1MiB', { bodyBytesMax: 1_048_576 }],
     [
       'TIMELAKE_ALLOWED_HOSTS',

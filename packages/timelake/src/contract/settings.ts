@@ -144,7 +144,7 @@ export const SETTINGS = {
     default: '256MiB',
     min: MIB,
     max: 2 * GIB,
-    doc: 'Largest table metadata file that is read or written, uncompressed.',
+    doc: 'Largest table metadata file that is read or written, uncompressed. Never more than a sixth of the heap.',
   }),
   metadataCacheBytesMax: bytes({
     variable: 'TIMELAKE_METADATA_CACHE_BYTES_MAX',
@@ -206,6 +206,13 @@ export const SETTINGS = {
     min: 2,
     max: 1_000_000,
     doc: 'A table is looked at without waiting for a pause after this many commits.',
+  }),
+  purgeGraceMs: duration({
+    variable: 'TIMELAKE_PURGE_GRACE',
+    default: '10s',
+    min: 0,
+    max: 30 * DAY_MS,
+    doc: 'How long after a drop with `purgeRequested=true` the files of the table are left alone.',
   }),
   jobConcurrency: count({
     variable: 'TIMELAKE_JOB_CONCURRENCY',

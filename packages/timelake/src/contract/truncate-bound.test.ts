@@ -17,7 +17,7 @@ describe('truncated bounds', () => {
     ['\u{1F600}'.repeat(17), '\u{1F600}'.repeat(16), `${'\u{1F600}'.repeat(15)}\u{1F601}`],
     [`${'a'.repeat(15)}\ud7ffz`, `${'a'.repeat(15)}\ud7ff`, `${'a'.repeat(15)}\ue000`],
     [`${'a'.repeat(15)}\u{10ffff}z`, `${'a'.repeat(15)}\u{10ffff}`, `${'a'.repeat(14)}b`],
-  ])('cut %j at code points', (text, lower, upper) => {
+  ])('cut %j at code points (B095)', (text, lower, upper) => {
     expect(truncateTextDown(text, 16)).toBe(lower)
     expect(truncateTextUp(text, 16)).toBe(upper)
   })

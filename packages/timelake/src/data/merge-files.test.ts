@@ -145,7 +145,7 @@ describe('mergeFiles on files written by PyIceberg', () => {
     expect(await rowsOf(outputPath, exact.join(', '))).toEqual(before)
   })
 
-  it('writes metrics that say exactly what is in the file', async () => {
+  it('writes metrics that say exactly what is in the file (B095, B099, B102)', async () => {
     const { outcome } = await merge([fixture('types-0.parquet'), fixture('types-1.parquet')], TYPES)
     if (outcome.outcome !== 'merged') throw new Error(outcome.reason)
     const { file } = outcome
@@ -229,7 +229,7 @@ describe('mergeFiles on files written by PyIceberg', () => {
 })
 
 describe('mergeFiles', () => {
-  it('fills a missing column with its initial default, never with null or the write default', async () => {
+  it('fills a missing column with its initial default, never with null or the write default (B037)', async () => {
     const old = await written('SELECT 1 AS id', { id: 1 })
     const young = await written(`SELECT 2 AS id, 'own' AS c, 5 AS n`, { id: 1, c: 2, n: 3 })
     const schema = schemaOf(
@@ -244,7 +244,7 @@ describe('mergeFiles', () => {
     ])
   })
 
-  it('orders rows by the sort order, stamps its id, and keeps zeros and NaN in Iceberg order', async () => {
+  it('orders rows by the sort order, stamps its id, and keeps zeros and NaN in Iceberg order (B045)', async () => {
     const values = [
       `'NaN'::DOUBLE`,
       '0.0::DOUBLE',
@@ -309,7 +309,7 @@ describe('mergeFiles', () => {
     ])
   })
 
-  it('does not claim a sort order that it cannot follow', async () => {
+  it('does not claim a sort order that it cannot follow (B045)', async () => {
     const path = await written('SELECT 1 AS id', { id: 1 })
     const schema = schemaOf(col(1, 'id', { kind: 'int' }))
     const bucket: SortField = {
@@ -345,6 +345,59 @@ describe('mergeFiles', () => {
       `SELECT count(*) FILTER (signbit(d)) AS n, count(*) AS a FROM '${outputPath}' WHERE signbit(d) = (i % 2 = 0)`,
     )
     expect(row).toEqual({ n: 500n, a: 1000n })
+  })
+
+  it('bounds of decimals are big-endian and as short as can be, whatever Parquet stores them in (B101, B102)', async () => {
+    const sql = `SELECT v::DECIMAL(9,2) AS small, v::DECIMAL(18,2) AS wide, v::DECIMAL(38,10) AS huge FROM unnest([6.59, 0, -6.59]) t(v)`
+    const path = await written(sql, { small: 1, wide: 2, huge: 3 })
+    const schema = schemaOf(
+      col(1, 'small', { kind: 'decimal', precision: 9, scale: 2 }),
+      col(2, 'wide', { kind: 'decimal', precision: 18, scale: 2 }),
+      col(3, 'huge', { kind: 'decimal', precision: 38, scale: 10 }),
+    )
+    const { outcome } = await merge([path, path], schema)
+    if (outcome.outcome !== 'merged') throw new Error(outcome.reason)
+    const hex = (bounds: ReadonlyMap<number, Uint8Array> | undefined) =>
+      [1, 2, 3].map((id) => Buffer.from(bounds?.get(id) ?? []).toString('hex'))
+    expect(hex(outcome.file.upperBounds)).toEqual(['0293', '0293', '0f57f23300'])
+    expect(hex(outcome.file.lowerBounds)).toEqual(['fd6d', 'fd6d', 'f0a80dcd00'])
+  })
+
+  it.each([
+    ['NaN', Number.NaN],
+    ['nothing', undefined],
+  ])(
+    'a file whose manifest gives %s as the bounds of its floats is merged, and NaN bounds nothing (B099)',
+    async (_, bound) => {
+      const bytes = new Uint8Array(new Float64Array([bound ?? 0]).buffer)
+      const bounds = bound === undefined ? new Map() : new Map([[1, bytes]])
+      const paths = [
+        await written(`SELECT unnest(['NaN'::DOUBLE, 1.0]) AS d`, { d: 1 }),
+        await written(`SELECT 'NaN'::DOUBLE AS d`, { d: 1 }),
+      ]
+      const { outcome } = await merge(paths, schemaOf(col(1, 'd', { kind: 'double' })), {
+        entry: ({ nanValueCounts: _nan, ...file }) => ({
+          ...file,
+          lowerBounds: bounds,
+          upperBounds: bounds,
+        }),
+      })
+      if (outcome.outcome !== 'merged') throw new Error(outcome.reason)
+      const { nanValueCounts, lowerBounds, upperBounds } = outcome.file
+      expect(nanValueCounts).toEqual(new Map([[1, 2n]]))
+      for (const found of [lowerBounds, upperBounds]) {
+        expect(decodeSingleValue({ kind: 'double' }, found?.get(1) ?? new Uint8Array())).toBe(1)
+      }
+    },
+  )
+
+  it('an input whose text bound is cut inside a character is merged with all its rows (B096)', async () => {
+    const path = await written(`SELECT '{"name":"Item A\u2019s"}' AS s`, { s: 1 })
+    const cut = Uint8Array.from(Buffer.from('7B226E616D65223A224974656D2041E2', 'hex'))
+    const { outcome } = await merge([path, path], schemaOf(col(1, 's', { kind: 'string' })), {
+      entry: (file) => ({ ...file, lowerBounds: new Map([[1, cut]]) }),
+    })
+    expect(outcome).toMatchObject({ outcome: 'merged', file: { recordCount: 2n } })
   })
 
   it('merges more files than one statement opens, in order', async () => {
@@ -425,7 +478,7 @@ describe('mergeFiles', () => {
       (file) => ({ ...file, upperBounds: new Map([[1, Uint8Array.of(1, 0, 0, 0)]]) }),
       /lies above the inputs' upper bounds/,
     ],
-  ])('refuses to commit when the manifests disagree about %s', async (_, entry, message) => {
+  ])('I19 refuses to commit when the manifests disagree about %s', async (_, entry, message) => {
     const path = await written('SELECT unnest([1, 7]) AS id', { id: 1 })
     await expect(merge([path], schemaOf(col(1, 'id', { kind: 'int' })), { entry })).rejects.toThrow(
       message,

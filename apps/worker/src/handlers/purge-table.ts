@@ -1,0 +1,158 @@
+import {
+  findDroppedTable,
+  findTableSharing,
+  markTablePurged,
+  type DroppedTableRow,
+} from '@timelake/database/dropped-tables'
+import type { SqlSession } from '@timelake/database/sql-session'
+import { listWarehouses } from '@timelake/database/warehouses'
+import type { JsonObject } from '@timelake/iceberg/spec/json-value'
+import { joinLocation, normalizeLocation } from '@timelake/iceberg/spec/location'
+import { LocationError, ObjectNotFoundError } from '@timelake/storage/object-store'
+import type { ObjectStore } from '@timelake/storage/object-store'
+import type { PurgeBounds } from '@timelake/timelake/contract/plan-purge'
+import type { PurgeCounts } from '@timelake/timelake/delete-files'
+import { NOTHING_PURGED, purgeTable, type PurgeContext } from '@timelake/timelake/purge-table'
+import type { ReadIfPresent } from '@timelake/timelake/read-table-metadata'
+import type { WorkerContext } from '../context.ts'
+import { liveReferences, type LiveReferences } from '../live-references.ts'
+import type { JobHandler, JobOutcome } from '../run-job.ts'
+import type { WorkerConfig } from '../worker-config.ts'
+import type { WorkerMetrics } from '../worker-metrics.ts'
+
+export interface PurgeTableOptions {
+  readonly context: Pick<WorkerContext, 'database' | 'objectStore' | 'nowMs'>
+  readonly config: Pick<WorkerConfig, 'purgeGraceMs' | 'extraAllowedLocations'>
+  readonly metrics: Pick<WorkerMetrics, 'purgedFiles'>
+}
+
+/** Where a warehouse keeps what is its own and no table's. */
+const WAREHOUSE_FOLDER = '.timelake'
+
+/**
+ * The handler of `purge-table`: the files of a dropped table are deleted, if its drop asked for that and nothing came in
+ * between. May run twice or go on where another run was interrupted.
+ */
+export function purgeTableHandler(options: PurgeTableOptions): JobHandler {
+  const { database, nowMs } = options.context
+  const read = readerOf(options.context.objectStore)
+  const references = liveReferences({ database, read })
+  return async ({ table: { id: tableId }, signal }) => {
+    const dropped = await findDroppedTable(database, tableId)
+    if (dropped === undefined) return nothingToDo('the table is not dropped any more')
+    if (!dropped.purgeRequested) return nothingToDo('its drop did not ask for a purge')
+    if (dropped.purgedAtMs !== undefined) return nothingToDo('its files were purged already')
+    const graceUntilMs = dropped.droppedAtMs + options.config.purgeGraceMs
+    if (nowMs() < graceUntilMs) {
+      return { ...nothingToDo('it was dropped again'), nextDueAtMs: graceUntilMs }
+    }
+    const context = await purgeContext(options, { dropped, read, references, signal })
+    const { outcome, reason, counts } = await purgeTable(context, dropped)
+    options.metrics.purgedFiles.inc(deletedCount(counts))
+    if (outcome === 'succeeded') await markTablePurged(database, { tableId, nowMs: nowMs() })
+    return jobOutcome(outcome, reason, counts)
+  }
+}
+
+interface PurgeScene {
+  readonly dropped: DroppedTableRow
+  readonly read: ReadIfPresent
+  readonly references: LiveReferences
+  readonly signal: AbortSignal
+}
+
+async function purgeContext(
+  { context: { database, objectStore }, config }: PurgeTableOptions,
+  { dropped, read, references, signal }: PurgeScene,
+): Promise<PurgeContext> {
+  return {
+    read,
+    deleteFile: (location) => deleteFile(objectStore, location),
+    obstacle: (folders) => obstacleOf(database, dropped, folders),
+    usersOf: references.usersOf,
+    bounds: await boundsOf(database, config, dropped.warehouseId),
+    signal,
+  }
+}
+
+async function boundsOf(
+  database: SqlSession,
+  { extraAllowedLocations }: PurgeTableOptions['config'],
+  warehouseId: string,
+): Promise<PurgeBounds> {
+  const warehouses = await listWarehouses(database)
+  const home = warehouses.filter(({ id }) => id === warehouseId)
+  return {
+    allowedRoots: [...home.map(({ location }) => location), ...extraAllowedLocations],
+    reserved: warehouses.map(({ location }) => joinLocation(location, WAREHOUSE_FOLDER)),
+  }
+}
+
+/** What the database knows against a purge at this moment. */
+async function obstacleOf(
+  database: SqlSession,
+  dropped: DroppedTableRow,
+  folders: readonly string[],
+): Promise<string | undefined> {
+  const now = await findDroppedTable(database, dropped.id)
+  if (now?.droppedAtMs !== dropped.droppedAtMs) return 'the table is not dropped any more'
+  const { tableUuid, metadataLocation } = dropped
+  for (const folder of folders) {
+    const other = await findTableSharing(database, { tableUuid, metadataLocation, folder })
+    if (other === undefined) continue
+    return `table ${[...other.levels, other.name].join('.')} has the same UUID, metadata file or folder`
+  }
+  return undefined
+}
+
+function readerOf(store: ObjectStore): ReadIfPresent {
+  return async (location, options) => {
+    try {
+      return await store.get(normalizeLocation(location), options)
+    } catch (cause) {
+      if (cause instanceof ObjectNotFoundError) return undefined
+      throw cause
+    }
+  }
+}
+
+async function deleteFile(
+  store: ObjectStore,
+  location: string,
+): Promise<'deleted' | 'absent' | 'refused'> {
+  try {
+    return await store.delete(location)
+  } catch (cause) {
+    if (cause instanceof LocationError) return 'refused'
+    throw cause
+  }
+}
+
+function nothingToDo(reason: string): JobOutcome {
+  return jobOutcome('nothing-to-do', reason, NOTHING_PURGED)
+}
+
+function jobOutcome(
+  state: 'succeeded' | 'skipped' | 'nothing-to-do',
+  reason: string,
+  counts: PurgeCounts,
+): JobOutcome {
+  return { state, reason, outcome: describeCounts(counts), decision: { outcome: state, reason } }
+}
+
+function describeCounts({ deleted, absent, left, leftExamples }: PurgeCounts): JsonObject {
+  return {
+    deleted: integers(deleted),
+    absent: BigInt(absent),
+    left: integers(left),
+    'left-examples': leftExamples,
+  }
+}
+
+function integers(counts: Readonly<Record<string, number>>): JsonObject {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, BigInt(count)]))
+}
+
+function deletedCount({ deleted }: PurgeCounts): number {
+  return Object.values(deleted).reduce((sum, count) => sum + count, 0)
+}
