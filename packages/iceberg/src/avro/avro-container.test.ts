@@ -19,7 +19,7 @@ const codecs = readdirSync(FIXTURES)
   .map((name) => name.slice(0, -'.avro'.length))
 const readable = ['null', 'deflate', 'snappy', 'zstandard']
 
-describe('a manifest written by fastavro', () => {
+describe('B127: a manifest written by fastavro', () => {
   const expected = readManifest(fixture('null')).entries
 
   it.each(codecs.filter((codec) => readable.includes(codec)))(

@@ -27,6 +27,7 @@ export const DATA_COLUMN: NestedField = {
   type: { kind: 'string' },
 }
 
+/** A schema with id 0 and no identifier fields. */
 export function schemaOf(...fields: readonly NestedField[]): Schema {
   return { schemaId: 0, fields, identifierFieldIds: [] }
 }
@@ -66,6 +67,7 @@ export function appendOf(snapshot: Snapshot): readonly TableUpdate[] {
   return [{ action: 'add-snapshot', snapshot }, setMain(snapshot.snapshotId)]
 }
 
+/** The update that points `main` at a snapshot. */
 export function setMain(snapshotId: bigint): TableUpdate {
   return { action: 'set-snapshot-ref', refName: 'main', ref: { snapshotId, type: 'branch' } }
 }

@@ -58,7 +58,7 @@ describe('B059: times never go backwards', () => {
     expect(after.snapshotLog.at(-1)).toEqual({ snapshotId: 11n, timestampMs: NOW_MS + 5 })
   })
 
-  it('holds for any clocks (property)', () => {
+  it('I8 holds for any clocks (property)', () => {
     const skews = fc.array(
       fc.tuple(
         fc.integer({ min: -DAY_MS, max: DAY_MS }),

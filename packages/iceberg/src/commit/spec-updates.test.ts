@@ -61,7 +61,7 @@ describe('add-spec', () => {
     expect(commit(table, [add()]).lastPartitionId).toBe(1000)
   })
 
-  it('never gives an id twice, nor one that another field holds (property)', () => {
+  it('I14 never gives an id twice, nor one that another field holds (property)', () => {
     const anyField = fc.record({
       sourceId: fc.constantFrom(1, 2, 3),
       count: fc.integer({ min: 1, max: 4 }),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryJson } from '@timelake/testing/arbitrary-metadata'
+import { heapBytesInUse } from '@timelake/testing/heap-in-use'
 import {
   JSON_DEPTH_MAX,
   JsonSyntaxError,
@@ -9,6 +10,7 @@ import {
   printJson,
   setMember,
 } from './json.ts'
+import type { JsonValue } from './json-value.ts'
 
 describe('parseJson', () => {
   it('gives back what printJson printed', () => {
@@ -141,6 +143,16 @@ describe('printJson', () => {
   ])('prints %s as %s', (value, expected) => {
     expect(printJson(value)).toBe(expected)
   })
+})
+
+it('a value does not keep the text alive that it was read from (B093)', () => {
+  const beforeBytes = heapBytesInUse()
+  const kept = Array.from({ length: 8 }, (_, index) => {
+    const list = parseJson(`["kept ${index} of a long text","${'x'.repeat(4_000_000)}"]`)
+    return (list as readonly JsonValue[])[0]
+  })
+  expect(heapBytesInUse() - beforeBytes).toBeLessThan(4_000_000)
+  expect(kept[7]).toBe('kept 7 of a long text')
 })
 
 describe('record members', () => {

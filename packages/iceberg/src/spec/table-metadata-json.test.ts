@@ -74,7 +74,7 @@ describe('table metadata', () => {
     },
   )
 
-  it('keeps every digit of 64-bit numbers (B086)', () => {
+  it('I10 keeps every digit of 64-bit numbers (B086)', () => {
     const text = printJson({
       ...v2,
       'format-version': 3n,
