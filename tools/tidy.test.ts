@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { forbiddenWords, isSearched } from './tidy/forbidden-words.ts'
 import * as imports from './tidy/import-law.ts'
 import { fileNames } from './tidy/naming.ts'
+import { definedInvariants, invariantNumbers } from './tidy/invariant-numbers.ts'
 import * as processUse from './tidy/process-use.ts'
 import { purity } from './tidy/purity.ts'
 import * as shape from './tidy/shape.ts'
@@ -273,4 +274,29 @@ describe('no file ties the repository to one machine or network', () => {
   it('accepts a path inside the repository', () => {
     expect(forbiddenWords('README.md', 'tools/work/list')).toEqual([])
   })
+})
+
+describe('every invariant has a test with its number, and every number is an invariant', () => {
+  const text = readFileSync(join(root, 'docs/invariants.md'), 'utf8')
+  const sample = (name: string) => parseSourceFile('apps/cli/src/x.test.ts', name)
+
+  it('holds everywhere', () => {
+    const defined = definedInvariants(text)
+    expect(defined.toSorted()).toEqual(defined.map((_, index) => `I${index + 1}`).toSorted())
+    expect(invariantNumbers(defined, sources.filter(isTestFile))).toEqual([])
+  })
+
+  it.each(["it('a I1 b', f)", "describe('I1: a', f)", "it.each(rows)('I1 %s', f)"])(
+    'counts %s',
+    (name) => {
+      expect(invariantNumbers(['I1'], [sample(name)])).toEqual([])
+    },
+  )
+
+  it.each(["it('I2 a', f)", "check('I1 a', f)", '// I1', "it('a', () => f('I1'))"])(
+    'does not count %s',
+    (name) => {
+      expect(invariantNumbers(['I1'], [sample(name)])).not.toEqual([])
+    },
+  )
 })

@@ -18,12 +18,17 @@ free_port() { node -e "const s=require('node:net').createServer().listen(0,'127.
 
 status=0
 for name in reference-memory timelake; do
-  port=$(free_port)
-  # The first start may install and compile, which would spoil the measured one.
   warehouse=()
   [ "$name" != timelake ] || warehouse=(--warehouse main)
-  node "$bench/peerbench.mjs" --name warm-up --uri "http://127.0.0.1:$port" "${warehouse[@]}" --start "bash $bench/peers.sh $name $port $work/warm-$name" --workloads none > /dev/null 2>&1 || true
-  node "$bench/peerbench.mjs" --name "$name" --uri "http://127.0.0.1:$port" "${warehouse[@]}" --start "bash $bench/peers.sh $name $port $work/$name" --out "$out/$name.json" "${flags[@]}" || status=1
+  measure() { # NAME PORT DIR FLAGS…
+    local title=$1 port=$2 dir=$3
+    shift 3
+    node "$bench/peerbench.mjs" --name "$title" --uri "http://127.0.0.1:$port" "${warehouse[@]}" \
+      --start "bash $bench/peers.sh $name $port $work/$dir" --start-log "$work/$dir.log" "$@"
+  }
+  # The first start may install and compile, which would spoil the measured one.
+  measure warm-up "$(free_port)" "warm-$name" --workloads none > /dev/null 2>&1 || true
+  measure "$name" "$(free_port)" "$name" --out "$out/$name.json" "${flags[@]}" || { status=1; tail -5 "$work/$name.log" >&2; }
 done
 node "$bench/peerbench.mjs" --compare "$out/reference-memory.json" "$out/timelake.json"
 echo "figures: $out"

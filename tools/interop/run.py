@@ -102,7 +102,7 @@ def errors(run):
 
 @judge
 def pyiceberg(run):
-    """131 checks of our own through PyIceberg; the token checks on a second server."""
+    """132 checks of our own through PyIceberg; the token checks on a second server."""
     with run.timelake() as ours:
         run.command(HERE / "pyiceberg/run.sh", ours.uri, "main", check_skips=True)
     with run.timelake("closed", TIMELAKE_TOKEN=TOKEN) as ours:

@@ -61,7 +61,8 @@ class Process:
         """SIGTERM, then SIGKILL for what is left. Returns the exit status of the first process."""
         if self.child is None:
             return None
-        self.child.send_signal(signal.SIGTERM) if self.child.poll() is None else None
+        if self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
         try:
             wait_until(lambda: not self.is_alive(), STOP_SECONDS_MAX, "the server ends after SIGTERM")
         except AssertionError:
@@ -81,7 +82,12 @@ class Process:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
 
     def __enter__(self):
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            if self.is_alive():
+                self.kill()
+            raise
 
     def __exit__(self, kind, *_):
         if not self.is_alive():

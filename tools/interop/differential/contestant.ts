@@ -13,6 +13,9 @@ import {
 import { FORMAT_VERSION_MAX, type TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { ROOT, TABLE_UUID } from './generate-updates.ts'
 
+/** The message of an answer that began well and is no JSON. */
+export const BROKEN_OFF = 'answer broken off'
+
 /** What one side said: the metadata when it accepted, else its message. */
 export interface Answer {
   readonly status: number
@@ -120,8 +123,12 @@ async function post(uri: string, body: string): Promise<Answer> {
   })
   const text = await response.text()
   const json = response.headers.get('content-type')?.includes('json') ? parsed(text) : undefined
-  // The reference breaks off in the middle of an answer that it cannot encode.
-  if (json === undefined) return { status: response.ok ? 500 : response.status, message: text }
+  if (json === undefined) {
+    // The reference breaks off in the middle of an answer that it cannot encode.
+    return response.ok
+      ? { status: 500, message: BROKEN_OFF }
+      : { status: response.status, message: text }
+  }
   const error = json['error'] as JsonObject | undefined
   if (error !== undefined) return { status: response.status, message: String(error['message']) }
   return { status: response.status, metadata: json['metadata'] as JsonObject, message: '' }

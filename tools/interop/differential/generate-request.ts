@@ -3,7 +3,7 @@ import { decodeSchema } from '@timelake/iceberg/spec/schema-json'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { newSortOrder, newSpec } from './generate-layout.ts'
 import { idsAfter, newSchema } from './generate-schema.ts'
-import { newChange, ROOT, TABLE_UUID, viewOf } from './generate-updates.ts'
+import { newChange, ROOT, TABLE_UUID, viewOf, type ViewOptions } from './generate-updates.ts'
 import type { Random } from './random.ts'
 
 const CHANGES_MAX = 4
@@ -55,8 +55,12 @@ export function newCreateCommit(random: Random): JsonObject {
 }
 
 /** A commit to a table: one to four changes, requirements that mostly hold. */
-export function newCommit(random: Random, metadata: TableMetadata, nowMs: number): JsonObject {
-  const view = viewOf(metadata, nowMs)
+export function newCommit(
+  random: Random,
+  metadata: TableMetadata,
+  options: ViewOptions,
+): JsonObject {
+  const view = viewOf(metadata, options)
   const updates: JsonObject[] = []
   for (let changes = random.between(1, CHANGES_MAX); changes > 0; changes -= 1) {
     updates.push(...newChange(random, view))

@@ -42,6 +42,7 @@ const CHANGE_WEIGHTS = {
 export interface TableView {
   readonly metadata: TableMetadata
   readonly nowMs: number
+  readonly movesTables: boolean
   schema: Schema
   lastColumnId: number
   lastPartitionId: number
@@ -51,11 +52,17 @@ export interface TableView {
   readonly snapshotIds: bigint[]
 }
 
+export interface ViewOptions {
+  readonly nowMs: number
+  /** Whether locations may change; a catalog may then refuse files that stayed in the old one. */
+  readonly movesTables: boolean
+}
+
 /** The view of a table before a request. */
-export function viewOf(metadata: TableMetadata, nowMs: number): TableView {
+export function viewOf(metadata: TableMetadata, options: ViewOptions): TableView {
   return {
     metadata,
-    nowMs,
+    ...options,
     schema: metadata.schemas.find(
       ({ schemaId }) => schemaId === metadata.currentSchemaId,
     ) as Schema,
@@ -96,12 +103,7 @@ export function newChange(random: Random, view: TableView): JsonObject[] {
     case 'properties':
       return properties(random)
     case 'location':
-      return [
-        {
-          action: 'set-location',
-          location: `${ROOT}${random.pick(['', '/', '/moved', '/moved/'])}`,
-        },
-      ]
+      return [{ action: 'set-location', location: `${ROOT}${random.pick(folders(view))}` }]
     case 'statistics':
       return [statistics(random, view)]
     case 'partition-statistics':
@@ -119,6 +121,10 @@ export function newChange(random: Random, view: TableView): JsonObject[] {
     case 'uuid':
       return [{ action: 'assign-uuid', uuid: random.chance(0.8) ? TABLE_UUID : otherUuid(random) }]
   }
+}
+
+function folders({ movesTables }: TableView): readonly string[] {
+  return movesTables ? ['', '/', '/moved', '/moved/'] : ['', '/']
 }
 
 function append(random: Random, view: TableView): JsonObject[] {

@@ -15,6 +15,7 @@ export interface SequenceSides {
   readonly ours: Contestant
   /** Whether tables may begin with a create commit. */
   readonly allowsCreateCommit: boolean
+  readonly movesTables: boolean
   readonly commitCount: number
   /** Called with each step, for a trace. */
   readonly onStep?: (step: Step) => void
@@ -58,7 +59,8 @@ async function takeStep(
 ): Promise<Step> {
   const { reference, ours } = sides
   if (current !== undefined) {
-    const request = newCommit(random, decodeTableMetadata(printJson(current)), Date.now())
+    const options = { nowMs: Date.now(), movesTables: sides.movesTables }
+    const request = newCommit(random, decodeTableMetadata(printJson(current)), options)
     return { request, reference: await reference.commit(request), ours: await ours.commit(request) }
   }
   if (sides.allowsCreateCommit && random.chance(0.4)) {

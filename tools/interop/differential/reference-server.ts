@@ -1,8 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createServer, type AddressInfo } from 'node:net'
 
@@ -16,11 +13,10 @@ export interface ReferenceServer {
 }
 
 /**
- * Starts the Java reference catalog (memory back end) on a free port, in a directory that goes with it. The first
+ * Starts the Java reference catalog (memory back end) on a free port, with its warehouse in `directory`. The first
  * start on a machine fetches and compiles it. Throws when it does not listen within ten minutes.
  */
-export async function startReferenceServer(): Promise<ReferenceServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'timelake-differential-'))
+export async function startReferenceServer(directory: string): Promise<ReferenceServer> {
   const port = await freePort()
   const child = spawn(SCRIPT, [String(port), directory], { stdio: ['ignore', 'pipe', 'inherit'] })
   const stop = async () => {
@@ -28,7 +24,6 @@ export async function startReferenceServer(): Promise<ReferenceServer> {
       child.exitCode === null && child.signalCode === null ? once(child, 'close') : undefined
     child.kill('SIGTERM')
     await closed
-    await rm(directory, { recursive: true, force: true })
   }
   const timer = setTimeout(() => child.kill('SIGTERM'), START_TIMEOUT_MS)
   for await (const line of createInterface({ input: child.stdout })) {

@@ -8,6 +8,9 @@
  * reference server is started and stopped here. --only repeats one sequence of a run. Ends with `N passed, N failed`.
  */
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { httpContestant, inProcessContestant } from './contestant.ts'
 import { DEVIATIONS, type Step } from './deviations.ts'
@@ -23,6 +26,8 @@ interface Run {
   readonly seed: number
   readonly commitCount: number
   readonly namespace: string
+  /** Where the reference keeps its tables; removed at the end. */
+  readonly directory: string
   readonly referenceUri: string
   readonly ourUri?: string
   readonly ourPrefix: string
@@ -44,12 +49,14 @@ async function main(): Promise<number> {
   })
   const seed = Number(values.seed ?? Date.now() % 1_000_000)
   console.log(`seed ${seed}`)
-  const server = values.reference === undefined ? await startReferenceServer() : undefined
+  const directory = await mkdtemp(join(tmpdir(), 'timelake-differential-'))
+  const server = values.reference === undefined ? await startReferenceServer(directory) : undefined
   try {
     const run: Run = {
       seed,
       commitCount: Number(values.commits),
       namespace: `differential_${randomUUID().slice(0, 8)}`,
+      directory,
       referenceUri: withSlash(server?.uri ?? String(values.reference)),
       ourPrefix: values.prefix,
       isTraced: values.trace,
@@ -62,6 +69,7 @@ async function main(): Promise<number> {
     return await judgeAll(run, numbers)
   } finally {
     await server?.stop()
+    await rm(directory, { recursive: true, force: true })
   }
 }
 
@@ -87,7 +95,7 @@ async function judgeOne(run: Run, number: number): Promise<SequenceResult> {
   const reference = httpContestant({
     tablesUri: `${run.referenceUri}v1/namespaces/${run.namespace}/tables`,
     name,
-    locationRoot: `file:///tmp/${run.namespace}/${name}`,
+    locationRoot: `file://${run.directory}/${name}`,
   })
   const ours =
     run.ourUri === undefined
@@ -102,6 +110,7 @@ async function judgeOne(run: Run, number: number): Promise<SequenceResult> {
     reference,
     ours,
     allowsCreateCommit: run.ourUri === undefined,
+    movesTables: run.ourUri === undefined,
     commitCount: run.commitCount,
     ...(run.isTraced ? { onStep: (step: Step) => console.log(printStep(step)) } : {}),
   }

@@ -79,6 +79,16 @@ it('asks for a compaction and shows what is due and what was decided', async () 
   })
 })
 
+it('shows the jobs of a table that was dropped, but not the table', async () => {
+  const { path: tablePath } = await makeTable(catalog, { levels: ['ns'], name: 'dropped' })
+  const path = `/admin/v1/tables/${await idOf('dropped')}`
+  await catalog.call('DELETE', tablePath)
+  expect((await catalog.call('GET', path)).status).toBe(404)
+  expect((await catalog.call('POST', `${path}/compact`)).status).toBe(404)
+  const shown = await catalog.call('GET', `${path}/maintenance`)
+  expect([shown.status, shown.json]).toMatchObject([200, { jobs: [], runs: [] }])
+})
+
 it('plans without doing anything in a dry run', async () => {
   await makeTable(catalog, { levels: ['ns'], name: 'dry' })
   const path = `/admin/v1/tables/${await idOf('dry')}`

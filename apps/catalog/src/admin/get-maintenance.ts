@@ -5,17 +5,17 @@ import type { JsonObject, JsonValue } from '@timelake/iceberg/spec/json-value'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import type { RouteCall } from '../http/route.ts'
-import { tableById } from './table-by-id.ts'
+import { liveOrDroppedTableById } from './table-by-id.ts'
 
 const RUNS_SHOWN_MAX = 20
 
 /**
  * GET /admin/v1/tables/{id}/maintenance: for each kind of job the next trigger and the last decision with its inputs,
- * and the last runs, newest first.
+ * and the last runs, newest first. Answers for dropped tables too, whose purge is a job.
  */
 export async function getMaintenance(call: RouteCall): Promise<HttpAnswer> {
   const { database } = call.catalog.context
-  const row = await tableById(call)
+  const row = await liveOrDroppedTableById(call)
   const schedules = await listSchedules(database, row.id)
   const runs = await listJobRuns(database, { tableId: row.id, limit: RUNS_SHOWN_MAX })
   return jsonAnswer({

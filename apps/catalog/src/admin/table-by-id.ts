@@ -1,3 +1,4 @@
+import { findDroppedTable } from '@timelake/database/dropped-tables'
 import { findTableById } from '@timelake/database/find-tables'
 import type { TableRow } from '@timelake/database/table-row'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
@@ -8,11 +9,25 @@ import type { RouteCall } from '../http/route.ts'
 
 /** The table whose id is in the path. Throws NoSuchTableIdError. */
 export async function tableById(call: RouteCall): Promise<TableRow> {
-  const id = decodeSegment(call.parameters['id'] ?? '')
-  if (id.includes('\u0000')) throw new InvalidInputError('is not an id', 'id')
+  const id = idInPath(call)
   const row = await findTableById(call.catalog.context.database, id)
   if (row === undefined) throw new NoSuchTableIdError(id)
   return row
+}
+
+/** The same, also for a table that was dropped: its last state. Throws NoSuchTableIdError. */
+export async function liveOrDroppedTableById(call: RouteCall): Promise<TableRow> {
+  const { database } = call.catalog.context
+  const id = idInPath(call)
+  const row = (await findTableById(database, id)) ?? (await findDroppedTable(database, id))
+  if (row === undefined) throw new NoSuchTableIdError(id)
+  return row
+}
+
+function idInPath(call: RouteCall): string {
+  const id = decodeSegment(call.parameters['id'] ?? '')
+  if (id.includes('\u0000')) throw new InvalidInputError('is not an id', 'id')
+  return id
 }
 
 /** How the admin routes show a row. */

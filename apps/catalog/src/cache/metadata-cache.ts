@@ -14,8 +14,6 @@ const inflate = promisify(gunzip)
 /** Decoded metadata and the encoded bodies take about this many bytes for each byte of the text. */
 const BYTES_PER_TEXT_BYTE = 4
 const ENTRY_BYTES_MIN = 4_096
-/** Lower than the metadata itself, so that a giant does not push everything else out. */
-const LARGEST_ENTRY_SHARE = 0.5
 
 export interface MetadataCacheOptions {
   readonly objectStore: ObjectStore
@@ -36,9 +34,8 @@ export class MetadataCache {
 
   constructor(options: MetadataCacheOptions) {
     this.#options = options
-    const maxSize = Math.max(1, options.bytesMax)
-    const maxEntrySize = Math.max(1, Math.floor(maxSize * LARGEST_ENTRY_SHARE))
-    this.#entries = new LRUCache({ maxSize, maxEntrySize })
+    // One giant may push everything else out: what is small is read again in no time, the giant is not.
+    this.#entries = new LRUCache({ maxSize: Math.max(1, options.bytesMax) })
   }
 
   /** The metadata when it is in memory. */

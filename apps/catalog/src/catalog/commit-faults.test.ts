@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, afterEach, expect, it } from 'vitest'
+import { readFileSync } from 'node:fs'
 import { DatabaseUnavailableError } from '@timelake/database/database-errors'
 import type { Database } from '@timelake/database/sql-session'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
@@ -110,7 +111,7 @@ it('reads back when the store does not know whether it wrote', async () => {
   expect(textAt(json, 'metadata', 'properties', 'value')).toBe('1')
 })
 
-it('takes another name when the first one is taken', async () => {
+it('I12 takes another name when the first one is taken', async () => {
   const made = await table('taken-name')
   let attempts = 0
   faults.put = async (write) => ((attempts += 1) === 1 ? 'exists' : write())
@@ -138,7 +139,7 @@ it('B051: says "not applied" and removes its file when the swap did not happen',
   expect(countFiles(folderOf(made))).toBe(1)
 })
 
-it('B051: says "unknown" and deletes nothing when that cannot be found out', async () => {
+it('I4 says "unknown" and deletes nothing when that cannot be found out (B051)', async () => {
   const made = await table('unknown')
   faults.swap = async (run) => {
     await run()
@@ -171,7 +172,7 @@ it('B049: a repetition under the same key finds the outcome of an unknown commit
   expect(member(json, 'metadata', 'snapshots')).toHaveLength(1)
 })
 
-it('B049: a repetition of a landed append succeeds and adds nothing, with other commits in between', async () => {
+it('I5 a repetition of a landed append succeeds and adds nothing, with other commits in between (B049)', async () => {
   const made = await table('repeated')
   const body = appendBody({ id: 5n, sequenceNumber: 1n, location: made.location })
   const next = appendBody({ id: 6n, sequenceNumber: 2n, parent: 5n, location: made.location })
@@ -236,6 +237,29 @@ it('tries again on the new state after a race that another process won, requirem
   faults.swap = async (run) => ((races += 1) === 1 ? loseRace(run) : run())
   expect((await commit(made.path, change('1'))).status).toBe(200)
   expect(races).toBe(2)
+  expect(countFiles(folderOf(made))).toBe(2)
+})
+
+it('I3 checks requirements against the state that the commit replaces, not against the one it began with', async () => {
+  const made = await table('overtaken')
+  const text = readFileSync(made.metadataLocation.replace('file://', ''), 'utf8')
+  const next = made.metadataLocation.replace('00000-', '00001-')
+  // Another process adds a column between our check of the requirements and our swap.
+  faults.swap = async (run) => {
+    faults = {}
+    const wider = text.replace('"last-column-id":2', '"last-column-id":7')
+    await catalog.store.putIfAbsent(next, Buffer.from(wider))
+    await catalog.database.query(
+      'update catalog_table set metadata_location = $1, version = version + 1 where metadata_location = $2',
+      [next, made.metadataLocation],
+    )
+    return run()
+  }
+  const requirements = [{ type: 'assert-last-assigned-field-id', 'last-assigned-field-id': 2n }]
+  const answer = await commit(made.path, { ...change('1'), requirements })
+  expect(answer.status).toBe(409)
+  const { json } = await catalog.call('GET', made.path)
+  expect(textAt(json, 'metadata-location')).toBe(next)
   expect(countFiles(folderOf(made))).toBe(2)
 })
 

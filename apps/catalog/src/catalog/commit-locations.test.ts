@@ -88,6 +88,24 @@ it('B195: moves a table only to a free place inside the warehouse', async () => 
   expect(textAt(json, 'metadata-location')).toContain(`${free}/metadata/00001-`)
 })
 
+it('a namespace that lies in the folder of a table gives no way into it (B193, B195)', async () => {
+  const victim = await table('victim')
+  const places = [victim.location, `${victim.location}/data`]
+  for (const [index, location] of places.entries()) {
+    const namespace = [`inside${index}`]
+    const made = await catalog.call('POST', '/v1/main/namespaces', {
+      body: { namespace, properties: { location } },
+    })
+    expect([200, 400]).toContain(made.status)
+    for (const stage of [true, false]) {
+      const body = { name: 't', schema: SCHEMA, 'stage-create': stage }
+      const path = `/v1/main/namespaces/inside${index}/tables`
+      const answer = await catalog.call('POST', path, { body })
+      expect([400, 404]).toContain(answer.status)
+    }
+  }
+})
+
 it('keeps write paths inside the warehouse and away from other tables', async () => {
   const { path } = await table('paths')
   const other = await table('target')

@@ -84,8 +84,9 @@ async function swap(catalog: Catalog, prepared: PreparedCommit): Promise<SwapOut
 function acknowledge(catalog: Catalog, prepared: PreparedCommit): LoadedMetadata {
   const { row, base, written } = prepared
   const { loaded } = written
-  catalog.metadata.put(loaded, written.textBytes)
+  // The old one first, or a large table would push every other table out on its way in.
   catalog.metadata.delete(row.metadataLocation)
+  catalog.metadata.put(loaded, written.textBytes)
   catalog.pointers.remember({
     ...row,
     tableUuid: loaded.metadata.tableUuid,

@@ -66,7 +66,7 @@ it('ignores a meaningless credential in open mode', async () => {
   expect((await catalog.call('GET', '/v1/config', { headers })).status).toBe(200)
 })
 
-it('B201: with a token asks for it everywhere but in health checks, and never logs it', async () => {
+it('I29 with a token asks for it everywhere but in health checks, and never logs it (B201)', async () => {
   const token = 'secret-token-0123456789'
   const guarded = await openTestCatalog({ config: { token } })
   const get = (path: string, authorization?: string) =>

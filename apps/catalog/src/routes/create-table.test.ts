@@ -85,7 +85,7 @@ it.each([
   }
 })
 
-it('B195: refuses to overlap with another table, above, at or below it', async () => {
+it('I15 refuses to overlap with another table, above, at or below it (B195)', async () => {
   const location = `${catalog.warehouse.location}/other/secret`
   await create({ name: 'owner', schema: SCHEMA, location })
   const taken = [
@@ -132,6 +132,10 @@ it('B023: stages without a trace in the catalog, and makes the folders', async (
   const folder = textAt(json, 'metadata', 'location').replace('file://', '')
   expect(readdirSync(folder).sort()).toEqual(['data', 'metadata'])
   expect((await catalog.call('HEAD', `${TABLES}/staged`)).status).toBe(404)
+  const listed = (await catalog.call('GET', TABLES)).json
+  expect(member(listed, 'identifiers')).not.toContainEqual({ namespace: ['ns'], name: 'staged' })
+  const rows = await catalog.database.query(`select id from catalog_table where name = 'staged'`)
+  expect(rows).toEqual([])
   expect((await create(body)).status).toBe(200)
 })
 
@@ -201,7 +205,7 @@ const ODD_NAMES = [
 ]
 
 it.each(ODD_NAMES)(
-  'B010: the name %s survives create, list, load, rename and drop',
+  'I17 the name %s survives create, list, load, rename and drop, and no path holds it raw (B010)',
   async (name) => {
     expect((await create({ name, schema: SCHEMA })).status).toBe(200)
     const path = `${TABLES}/${segment(name)}`

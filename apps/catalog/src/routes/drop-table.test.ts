@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { isLocationBelow } from '@timelake/iceberg/spec/location'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { countFiles } from '../test-files.ts'
 import { errorOf } from '../test-json.ts'
@@ -29,6 +30,29 @@ it.each([
   expect((await catalog.call('GET', path)).status).toBe(404)
   expect(countFiles(catalog.directory)).toBe(before)
   expect(await dropped()).toContainEqual({ name, purge_requested: purge })
+})
+
+it('the name is free at once after a purge, for another table in another folder (B081)', async () => {
+  const first = await makeTable(catalog, { levels: ['ns'], name: 'reused' })
+  expect((await catalog.call('DELETE', `${first.path}?purgeRequested=true`)).status).toBe(204)
+  const second = await makeTable(catalog, { levels: ['ns'], name: 'reused' })
+  expect(second.uuid).not.toBe(first.uuid)
+  expect(isLocationBelow(first.location, second.location)).toBe(false)
+})
+
+it('files cannot be shared with a second table, so that no purge of one can hurt the other (B080)', async () => {
+  for (const [name, collects] of [
+    ['shared', 'true'],
+    ['kept', 'false'],
+  ] as const) {
+    const properties = { 'gc.enabled': collects }
+    const owner = await makeTable(catalog, { levels: ['ns'], name, more: { properties } })
+    const body = { name: `${name}-copy`, 'metadata-location': owner.metadataLocation }
+    const copy = await catalog.call('POST', '/v1/main/namespaces/ns/register', { body })
+    expect(copy.status).toBe(400)
+    expect(errorOf(copy).message).toContain('overlaps')
+    expect((await catalog.call('GET', owner.path)).status).toBe(200)
+  }
 })
 
 it('B079: refuses a value that is neither true nor false', async () => {

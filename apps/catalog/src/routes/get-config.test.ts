@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ensureWarehouse } from '@timelake/database/warehouses'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { errorOf, member, textAt } from '../test-json.ts'
 
@@ -34,6 +35,26 @@ it('B011: refuses an unknown warehouse instead of answering for another', async 
     code: 404,
     message: 'Warehouse does not exist: nope',
   })
+})
+
+it('leads every warehouse to its own namespaces, also when its name needs encoding (B011, B013)', async () => {
+  for (const [id, name] of [
+    ['w1', 'wh1'],
+    ['w2', 'team a/prod'],
+    ['w3', 'arn:x:1:b/c%2F+'],
+  ] as const) {
+    const location = `${catalog.warehouse.location}-${id}`
+    await ensureWarehouse(catalog.database, { id, name, location, nowMs: 1 })
+    const config = await catalog.call('GET', `/v1/config?warehouse=${encodeURIComponent(name)}`)
+    const prefix = textAt(config.json, 'overrides', 'prefix')
+    const body = { namespace: [`only in ${id}`] }
+    const made = await catalog.call('POST', `/v1/${prefix}/namespaces`, { body })
+    expect(made.status, made.text).toBe(200)
+    const listed = await catalog.call('GET', `/v1/${prefix}/namespaces`)
+    expect(member(listed.json, 'namespaces')).toEqual([[`only in ${id}`]])
+  }
+  const { json } = await catalog.call('GET', '/v1/main/namespaces')
+  expect(member(json, 'namespaces')).toEqual([])
 })
 
 it('refuses a prefix that is no warehouse', async () => {

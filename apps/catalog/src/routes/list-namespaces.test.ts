@@ -36,6 +36,16 @@ it.each(['bck%1Fdb1', 'bck%1fdb1', 'bck%251Fdb1'])(
   },
 )
 
+it('lists a namespace whose name holds the text %1F, which others may mean as a separator (B003)', async () => {
+  await makeNamespace(catalog, ['lit%1Feral'])
+  await makeNamespace(catalog, ['lit%1Feral', 'own'])
+  await makeNamespace(catalog, ['%1F'])
+  const own = await catalog.call('GET', `${LIST}?parent=${segment('lit%1Feral')}`)
+  expect(own.json).toMatchObject({ namespaces: [['lit%1Feral', 'own']] })
+  const bare = await catalog.call('GET', `${LIST}?parent=%251F`)
+  expect(bare.json).toMatchObject({ namespaces: [] })
+})
+
 it('answers 404 for an unknown parent', async () => {
   const answer = await catalog.call('GET', `${LIST}?parent=nope`)
   expect(answer.status).toBe(404)

@@ -1,11 +1,16 @@
-import { listNamespaces as listChildren } from '@timelake/database/namespaces'
+import { findNamespace, listNamespaces as listChildren } from '@timelake/database/namespaces'
+import type { WarehouseRow } from '@timelake/database/warehouses'
 import { encodeNamespacePage } from '@timelake/iceberg/rest/listing-json'
 import { checkNamespace } from '../catalog/names.ts'
 import { findExistingNamespace } from '../catalog/find-existing-namespace.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { cutPage, readPageRequest, withLookahead } from '../http/page.ts'
-import { decodeParentParameter, rawQueryParameter } from '../http/raw-path.ts'
+import {
+  decodeNamespaceSegment,
+  decodeParentParameter,
+  rawQueryParameter,
+} from '../http/raw-path.ts'
 import { warehouseOf, type RouteCall } from '../http/route.ts'
 
 /** GET /v1/{prefix}/namespaces?parent=: the children of a namespace, or the top level; full names. */
@@ -13,10 +18,7 @@ export async function listNamespaces(call: RouteCall): Promise<HttpAnswer> {
   const { config, context } = call.catalog
   const warehouse = warehouseOf(call)
   const request = readPageRequest(call.query, config.pageSizeMax)
-  const parentLevels = parentInQuery(call.query)
-  if (parentLevels.length > 0) {
-    await findExistingNamespace(call.catalog, warehouse, { levels: parentLevels })
-  }
+  const parentLevels = await findParent(call, warehouse)
   const children = await listChildren(context.database, {
     warehouseId: warehouse.id,
     parentLevels,
@@ -26,11 +28,20 @@ export async function listNamespaces(call: RouteCall): Promise<HttpAnswer> {
   return jsonAnswer(encodeNamespacePage(page))
 }
 
-/** An empty `parent` means none. */
-function parentInQuery(query: string): string[] {
-  const raw = rawQueryParameter(query, 'parent')
+/**
+ * The levels of an existing parent; an empty `parent` means none. `%251F` is a separator that was encoded twice, unless
+ * a namespace exists whose name really holds the text `%1F`.
+ */
+async function findParent(call: RouteCall, warehouse: WarehouseRow): Promise<string[]> {
+  const raw = rawQueryParameter(call.query, 'parent')
   if (raw === undefined || raw === '') return []
+  const exact = decodeNamespaceSegment(raw)
   const levels = decodeParentParameter(raw)
+  const isAmbiguous = exact.length !== levels.length
+  const { database } = call.catalog.context
+  if (isAmbiguous && (await findNamespace(database, warehouse.id, exact)) !== undefined)
+    return exact
   checkNamespace(levels, 'parent')
+  await findExistingNamespace(call.catalog, warehouse, { levels })
   return levels
 }

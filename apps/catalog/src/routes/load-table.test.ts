@@ -80,6 +80,25 @@ it('B022: a tag of a dropped table matches neither its absence nor its successor
   expect(textAt((await get()).json, 'metadata', 'table-uuid')).toBe(second.uuid)
 })
 
+it('a tag does not match another table that was renamed onto the name (B022)', async () => {
+  const first = await makeTable(catalog, { levels: ['ns'], name: 'left' })
+  const second = await makeTable(catalog, { levels: ['ns'], name: 'comes' })
+  const { etag } = (await catalog.call('GET', first.path)).headers
+  const rename = (from: string, to: string) =>
+    catalog.call('POST', '/v1/main/tables/rename', {
+      body: {
+        source: { namespace: ['ns'], name: from },
+        destination: { namespace: ['ns'], name: to },
+      },
+    })
+  expect((await rename('left', 'gone')).status).toBe(204)
+  const headers = { 'if-none-match': String(etag) }
+  expect((await catalog.call('GET', first.path, { headers })).status).toBe(404)
+  expect((await rename('comes', 'left')).status).toBe(204)
+  const { status, json } = await catalog.call('GET', first.path, { headers })
+  expect([status, textAt(json, 'metadata', 'table-uuid')]).toEqual([200, second.uuid])
+})
+
 it('gzips for those who accept it, and says that answers differ', async () => {
   const table = await makeTable(catalog, { levels: ['ns'], name: 'zipped' })
   for (let id = 1n; id <= 5n; id += 1n) await append(table, id, id, id === 1n ? undefined : id - 1n)
@@ -117,7 +136,7 @@ it('takes access delegation as a hint', async () => {
   }
 })
 
-it('shows the commit of another process at once when it does not own the database', async () => {
+it('I9 shows the commit of another process at once when it does not own the database', async () => {
   const shared = await openTestCatalog({ config: { isOnlyWriter: false } })
   await makeNamespace(shared, ['ns'])
   const table = await makeTable(shared, { levels: ['ns'], name: 't' })

@@ -79,7 +79,7 @@ it('points a name at a file that stays as it is', async () => {
   expect((await catalog.call('GET', '/v1/main/namespaces/ns/tables/plain')).text).toBe(answer.text)
 })
 
-it('takes a table back after it was dropped', async () => {
+it('takes a table back after it was dropped (B079)', async () => {
   const table = await makeTable(catalog, { levels: ['ns'], name: 'back' })
   await catalog.call('DELETE', table.path)
   const { json } = await register('back', table.metadataLocation)
@@ -172,7 +172,7 @@ it('refuses a table whose location is outside, or is that of another table', asy
   expect(errorOf(answer).message).toContain('overlaps')
 })
 
-it('never reads or deletes what a file claims about other places', async () => {
+it('I16 never reads or deletes what a file claims about other places', async () => {
   const bait = `${catalog.directory}/bait.metadata.json`
   writeFileSync(bait, 'precious')
   const stolen = { 'timestamp-ms': 1n, 'metadata-file': `file://${bait}` }
@@ -257,7 +257,7 @@ it('B090: refuses v3 without next-row-id', async () => {
   expect(errorOf(answer).message).toContain('next-row-id')
 })
 
-it('keeps members that it does not know through a commit', async () => {
+it('I11 keeps members that it does not know through a commit', async () => {
   const location = writeMetadata(
     'unknown',
     metadataOf('unknown', { 'x-vendor': { deep: [1n, 2.5] } }),

@@ -23,7 +23,7 @@ const setProperty = (value: string, requirements: JsonObject[] = []): JsonObject
   updates: [{ action: 'set-properties', updates: { key: value } }],
 })
 
-it('applies, writes the next version and answers what the next load gives', async () => {
+it('I9 applies, writes the next version and answers what the next load gives', async () => {
   const { path, metadataLocation } = await table('simple')
   const answer = await commit(path, setProperty('1'))
   expect(answer.status).toBe(200)
@@ -124,7 +124,7 @@ it('B055: tolerates unknown members, and applies nothing when a later update is 
   expect((await commit(path, { updates: [good], extra: true })).status).toBe(200)
 })
 
-it('B058: of concurrent appends on one parent one wins, and all land with retries', async () => {
+it('I2 of concurrent appends on one parent one wins, and all land with retries (B058)', async () => {
   const { path, location } = await table('raced')
   const writers = Array.from({ length: 8 }, async (_, writer) => {
     for (let number = 0; number < 3; number += 1) {
@@ -190,7 +190,7 @@ it.each(['4.5982866113522427e+18', '5184430069070270604.0', '9330031330511797673
   },
 )
 
-it('B059: never lets times in the logs go back, whatever the clock of a writer says', async () => {
+it('I8 never lets times in the logs go back, whatever the clock of a writer says (B059)', async () => {
   const { path, location } = await table('clocks')
   const nowMs = BigInt(catalog.clock.nowMs())
   const stamps = [nowMs, nowMs - 40_000n, nowMs + 5_000n, nowMs - 10n]
