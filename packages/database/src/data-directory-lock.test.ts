@@ -51,6 +51,20 @@ describe('the lock of a data directory', () => {
     mine.release()
   })
 
+  it.runIf(process.platform === 'linux')('takes over the lock of a zombie', async () => {
+    const data = newDirectory()
+    // The shell becomes a program that never looks after its child, which therefore stays a zombie.
+    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'])
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer]
+    const pid = Number(line.toString())
+    const isZombie = () => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    while (!isZombie()) await new Promise(setImmediate)
+    lockDataDirectory(data, { pid })
+    expect(() => lockDataDirectory(data, { pid: process.pid })).not.toThrow()
+    parent.kill('SIGKILL')
+    await once(parent, 'exit')
+  })
+
   it('takes over when the process id now belongs to another process', () => {
     const data = newDirectory()
     lockDataDirectory(data, { pid: process.pid })

@@ -111,17 +111,29 @@ function isAlive(owner: LockOwner): boolean {
     // EPERM: it lives and belongs to somebody else.
     if (codeOf(error) === 'ESRCH') return false
   }
+  if (hasEnded(owner.pid)) return false
   const startedAt = processStart(owner.pid)
   return owner.startedAt === undefined || startedAt === undefined || owner.startedAt === startedAt
 }
 
+/** Whether it is a zombie: its process id stays taken until its parent looks, but it runs and writes no more. */
+function hasEnded(pid: number): boolean {
+  const state = processFields(pid)?.[0]
+  return state === 'Z' || state === 'X'
+}
+
 /** The start time of a process in clock ticks since boot, with the boot it belongs to; undefined off Linux. */
 function processStart(pid: number): string | undefined {
-  const stat = readProc(`/proc/${pid}/stat`)
-  // The second field is the program's name in parentheses and may hold anything; field 22 is the start time.
-  const ticks = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  const ticks = processFields(pid)?.[19]
   if (ticks === undefined) return undefined
   return `${readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}:${ticks}`
+}
+
+/** The fields of `/proc/<pid>/stat` from the third, its state, on; undefined off Linux. */
+function processFields(pid: number): readonly string[] | undefined {
+  const stat = readProc(`/proc/${pid}/stat`)
+  // The second field is the program's name in parentheses and may hold anything; field 22 is the start time.
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
 function readProc(file: string): string | undefined {

@@ -169,7 +169,7 @@ export const DEVIATIONS: readonly Deviation[] = [
       'Within one request the reference still finds removed schemas and specs by id, and loses what takes their id.',
     explainsStatus: (step) =>
       removes(step) &&
-      (/^Cannot find|^answer broken off/.test(step.reference.message) ||
+      (/^Cannot find|^answer broken off|"schema" is null/.test(step.reference.message) ||
         /to unknown (schema|spec)/.test(step.ours.message)),
     endsSequence: true,
     explainsDifference: (step, { path }) =>

@@ -106,6 +106,17 @@ it('a namespace that lies in the folder of a table gives no way into it (B193, B
   }
 })
 
+it.each(['', '/names/t'])(
+  'keeps tables out of the folder of the server: .timelake%s',
+  async (below) => {
+    const location = `${catalog.warehouse.location}/.timelake${below}`
+    const body = { name: 'reserved', schema: SCHEMA, location }
+    const answer = await catalog.call('POST', '/v1/main/namespaces/ns/tables', { body })
+    expect(answer.status).toBe(400)
+    expect(errorOf(answer).message).toContain('reserved folder')
+  },
+)
+
 it('keeps write paths inside the warehouse and away from other tables', async () => {
   const { path } = await table('paths')
   const other = await table('target')

@@ -4,6 +4,7 @@ import {
   checkLocation,
   isLocationBelow,
   isSameLocation,
+  joinLocation,
   normalizeLocation,
 } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
@@ -59,6 +60,7 @@ export async function checkTableRoots(
   for (const root of tableRoots(table.metadata)) {
     if (known.has(root)) continue
     checkAllowed(root, prefixes, 'table location')
+    checkUnreserved(root, warehouse)
     const near = await findTablesNear(catalog.context.database, {
       warehouseId: warehouse.id,
       location: normalizeLocation(root),
@@ -69,6 +71,17 @@ export async function checkTableRoots(
       `table location ${root} overlaps with the location of another table: choose one that is neither inside nor above it`,
     )
   }
+}
+
+/** The server keeps its own records in this folder of a warehouse. */
+const RESERVED_FOLDER = '.timelake'
+
+function checkUnreserved(root: string, warehouse: LocationOwner): void {
+  const reserved = joinLocation(warehouse.location, RESERVED_FOLDER)
+  if (!isSameLocation(reserved, root) && !isLocationBelow(reserved, root)) return
+  throw new InvalidInputError(
+    `table location ${root} is in a reserved folder: expected one outside ${reserved}`,
+  )
 }
 
 /**
