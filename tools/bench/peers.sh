@@ -13,7 +13,8 @@ out=
 case "${1:-}" in --*|'') out=$(mktemp -d) ;; *) out=$1; shift; mkdir -p "$out" ;; esac
 flags=(--seconds 4 --snapshots 10,1000,10000 --tables 1000 --list-tables 2000 "$@")
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# The server may still be writing its last files when its process has been told to stop.
+trap 'rm -rf "$work" 2> /dev/null || { sleep 2; rm -rf "$work"; }' EXIT
 free_port() { node -e "const s=require('node:net').createServer().listen(0,'127.0.0.1',()=>{console.log(s.address().port);s.close()})"; }
 
 status=0
