@@ -1,17 +1,11 @@
 import { StatementError } from './database-errors.ts'
 import { decodeRows, nodePostgresParsers, type ParserOf, sessionParsers } from './decode-rows.ts'
-import type { PgliteConnection, StatementResult } from './pglite-connection.ts'
+import type { PgliteConnection } from './pglite-connection.ts'
 import { PgliteQueuePool } from './pglite-queue-pool.ts'
 import { PgliteUpkeep } from './pglite-upkeep.ts'
 import type { QueuePool } from './queue-pool.ts'
 import type { Database, SqlSession } from './sql-session.ts'
 import { TurnQueue } from './turn-queue.ts'
-
-/** What a turn holder may send: everything goes to the one session behind it. */
-export interface OpenTurn {
-  execute(text: string, params: readonly unknown[]): Promise<StatementResult>
-  script(text: string): Promise<StatementResult>
-}
 
 /**
  * The database over one PGlite session. Statements outside a transaction and whole transactions take turns, so a

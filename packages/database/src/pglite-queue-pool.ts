@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { decodeRows, type ParserOf } from './decode-rows.ts'
 import type { StatementResult } from './pglite-connection.ts'
-import type { OpenTurn } from './pglite-database.ts'
+import type { OpenTurn } from './open-turn.ts'
 import type { QueueClient, QueuePool, QueueQueryResult } from './queue-pool.ts'
 
 /** What the pool needs of the database behind it. */

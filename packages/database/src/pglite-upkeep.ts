@@ -1,5 +1,5 @@
 import { StatementError } from './database-errors.ts'
-import type { OpenTurn } from './pglite-database.ts'
+import type { OpenTurn } from './open-turn.ts'
 
 const STATEMENTS_BETWEEN_LOOKS = 1000
 const LOG_BYTES_MAX = 32 * 1024 * 1024

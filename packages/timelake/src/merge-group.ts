@@ -7,7 +7,7 @@ import type { CompactionContext } from './compaction-context.ts'
 import { currentSchema, DATA_PATH_PROPERTY } from './contract/compaction-obstacle.ts'
 import type { MergeOrder } from './contract/merge-order.ts'
 import { metricsModes } from './contract/metrics-mode.ts'
-import type { CompactionGroup } from './contract/plan-compaction.ts'
+import type { CompactionGroup } from './contract/compaction-plan.ts'
 import { mergeFiles, type MergeFilesRequest } from './data/merge-files.ts'
 import { putOutput } from './put-output.ts'
 

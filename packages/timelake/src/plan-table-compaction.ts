@@ -1,7 +1,8 @@
 import { readLiveFiles, type LiveFiles, type ReadFile } from '@timelake/iceberg/io/snapshot-files'
 import { MAIN_BRANCH, type Snapshot } from '@timelake/iceberg/spec/snapshot'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
-import { planCompaction, type CompactionPlan } from './contract/plan-compaction.ts'
+import type { CompactionPlan } from './contract/compaction-plan.ts'
+import { planCompaction } from './contract/plan-compaction.ts'
 
 export interface PlanTableCompaction {
   readonly read: ReadFile

@@ -2,25 +2,18 @@ import type { TableRow } from '@timelake/database/table-row'
 import { applyCommit } from '@timelake/iceberg/commit/apply-commit'
 import { createsTable } from '@timelake/iceberg/commit/check-requirements'
 import { locationsIn } from '@timelake/iceberg/commit/introduced-locations'
-import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import { CommitFailedError } from '@timelake/iceberg/spec/errors'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { NoSuchTableError } from './catalog-errors.ts'
-import type { Catalog, MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
 import { createTableByCommit } from './create-table-by-commit.ts'
 import { hasLanded, isResultOf } from './landed-request.ts'
 import { checkIntroducedFiles, checkTableRoots } from './location-rules.ts'
 import { publishCommit } from './publish-commit.ts'
-import { identifierKey, type TableIdentifier } from './table-identifier.ts'
+import type { TableCommit } from './table-commit.ts'
+import { identifierKey } from './table-identifier.ts'
 import { writeMetadata } from './write-metadata.ts'
-
-export interface TableCommit extends MutationScope {
-  readonly identifier: TableIdentifier
-  readonly request: CommitRequest
-  /** See `commitRequestHash`. */
-  readonly requestHash: string
-}
 
 /**
  * Applies the request to the table, or creates the table when the request asserts that; answers the metadata that

@@ -2,7 +2,7 @@ import { isLocationBelow } from '@timelake/iceberg/spec/location'
 import type { Schema } from '@timelake/iceberg/spec/schema'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { unmergeableColumnReason } from './mergeable-columns.ts'
-import type { CompactionInput, LiveDataFile } from './plan-compaction.ts'
+import type { CompactionInput, LiveDataFile } from './compaction-plan.ts'
 import { TABLE_SETTINGS, type CompactionSettings } from './table-settings.ts'
 
 /** The property that moves data files away from `<location>/data`. */

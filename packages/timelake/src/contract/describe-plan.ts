@@ -1,5 +1,5 @@
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
-import type { CompactionGroup, CompactionNumbers, CompactionPlan } from './plan-compaction.ts'
+import type { CompactionGroup, CompactionNumbers, CompactionPlan } from './compaction-plan.ts'
 
 /** Groups that a description lists; the numbers count all of them. */
 const GROUPS_DESCRIBED_MAX = 100

@@ -2,7 +2,7 @@ import { partitionKey } from '@timelake/iceberg/manifest/partition-type'
 import type { Schema } from '@timelake/iceberg/spec/schema'
 import { compareValues, decodeSingleValue } from '@timelake/iceberg/spec/single-value'
 import type { MergeOrder } from './merge-order.ts'
-import type { CompactionGroup, CompactionInput, LiveDataFile } from './plan-compaction.ts'
+import type { CompactionGroup, CompactionInput, LiveDataFile } from './compaction-plan.ts'
 import type { CompactionSettings } from './table-settings.ts'
 
 /** Sizes are classed in tiers of 64 KiB × 4ⁿ, so that a byte is rewritten at most about log₄(target / commit size) times. */

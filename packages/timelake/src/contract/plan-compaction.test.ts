@@ -5,12 +5,8 @@ import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { IcebergType } from '@timelake/iceberg/spec/type'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  planCompaction,
-  type CompactionInput,
-  type CompactionPlan,
-  type LiveDataFile,
-} from './plan-compaction.ts'
+import type { CompactionInput, CompactionPlan, LiveDataFile } from './compaction-plan.ts'
+import { planCompaction } from './plan-compaction.ts'
 
 const NOW_MS = 1_800_000_000_000
 const MIB = 1024 * 1024
