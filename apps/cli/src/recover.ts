@@ -1,4 +1,5 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
+import { DatabaseTooNewError } from '@timelake/database/database-errors'
 import { lockDataDirectory } from '@timelake/database/data-directory-lock'
 import { listNamedTables } from '@timelake/database/name-changes'
 import { findWarehouse } from '@timelake/database/warehouses'
@@ -79,7 +80,7 @@ async function countTables({ databasePath }: DataDirectory): Promise<number | un
       await database.close()
     }
   } catch (error) {
-    if (error instanceof Error && error.name === 'DatabaseTooNewError') throw error
+    if (error instanceof DatabaseTooNewError) throw error
     return undefined
   }
 }
