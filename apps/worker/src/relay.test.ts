@@ -53,7 +53,7 @@ describe('relayEvents', () => {
     expect(await schedule()).toMatchObject({
       dueAtMs: createdMs + 4000,
       pendingCommits: 2n,
-      reason: 'no commit for 3000 ms',
+      reason: 'no commit for 3s',
     })
     expect(sent).toEqual([])
     expect(await relay()).toEqual({ eventCount: 0, unsentCount: 0 })
@@ -92,7 +92,7 @@ describe('relayEvents', () => {
   })
 
   it.each([
-    [true, { dueAtMs: 10_000, reason: 'dropped with a purge, 10000 ms of grace' }],
+    [true, { dueAtMs: 10_000, reason: 'dropped with a purge, 10s of grace' }],
     [false, undefined],
   ])('B079: a drop with purgeRequested=%s makes the purge due: %j', async (purge, expected) => {
     await relay()

@@ -13,6 +13,7 @@ import {
 import type { Database, SqlSession } from '@timelake/database/sql-session'
 import { parseJson } from '@timelake/iceberg/spec/json'
 import { COMMIT_JOB_KINDS } from '@timelake/timelake/contract/job-kinds'
+import { printDurationMs } from '@timelake/timelake/contract/quantity'
 import type { JobQueue } from './queue/job-queue.ts'
 import { sendJob, type SentJobs } from './send-job.ts'
 
@@ -119,7 +120,7 @@ function whenDue(
     return { dueAtMs: now, reason: `${pendingCommits} commits wait` }
   }
   const quietAtMs = (lastCommitAtMs ?? now) + quietMs
-  return { dueAtMs: quietAtMs, reason: `no commit for ${quietMs} ms` }
+  return { dueAtMs: quietAtMs, reason: `no commit for ${printDurationMs(quietMs)}` }
 }
 
 /** The last drop of a table counts; whether the table is still dropped then is for the run to find out. */
@@ -131,7 +132,7 @@ async function schedulePurges(
   const jobs = new Map<string, DueJob>()
   for (const { tableId, kind, payload, createdAtMs } of events) {
     if (tableId === undefined || kind !== 'table-dropped' || !asksForPurge(payload)) continue
-    const reason = `dropped with a purge, ${purgeGraceMs} ms of grace`
+    const reason = `dropped with a purge, ${printDurationMs(purgeGraceMs)} of grace`
     const dueAtMs = createdAtMs + purgeGraceMs
     jobs.set(tableId, { tableId, jobKind: 'purge-table', dueAtMs, reason })
   }

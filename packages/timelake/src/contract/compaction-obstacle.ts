@@ -53,7 +53,7 @@ function dataPathObstacle(input: CompactionInput): string | undefined {
 
 function deleteObstacle(deleteFileCount: number): string | undefined {
   if (deleteFileCount === 0) return undefined
-  return `the snapshot has ${deleteFileCount} delete files, which merging does not apply yet`
+  return `the snapshot has ${deleteFileCount} delete file${deleteFileCount === 1 ? '' : 's'}, which merging does not apply yet`
 }
 
 function filesObstacle(input: CompactionInput): string | undefined {

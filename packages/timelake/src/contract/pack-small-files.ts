@@ -3,6 +3,7 @@ import type { Schema } from '@timelake/iceberg/spec/schema'
 import { compareValues, decodeSingleValue } from '@timelake/iceberg/spec/single-value'
 import type { MergeOrder } from './merge-order.ts'
 import type { CompactionGroup, CompactionInput, LiveDataFile } from './compaction-plan.ts'
+import { printDurationMs } from './quantity.ts'
 import type { CompactionSettings } from './table-settings.ts'
 
 /** Sizes are classed in tiers of 64 KiB × 4ⁿ, so that a byte is rewritten at most about log₄(target / commit size) times. */
@@ -56,7 +57,7 @@ function packPartition(members: readonly LiveDataFile[], input: PackingInput): P
   const isCold = nowMs >= coldAtMs
   const { selected, largestTierFileCount } = selectTiers(members, settings.minInputFileCount)
   const chosen = isCold ? members : selected
-  const cold = isCold ? `no commit for ${settings.coldAfterMs} ms` : undefined
+  const cold = isCold ? `no commit for ${printDurationMs(settings.coldAfterMs)}` : undefined
   const reason = cold ?? `${largestTierFileCount} small files of similar size`
   const groups = chosen.length < 2 ? [] : packGroups(chosen, input, reason)
   const turnsCold = !isCold && groups.length === 0 && members.length >= 2

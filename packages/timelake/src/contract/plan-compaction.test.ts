@@ -138,14 +138,14 @@ describe('planCompaction', () => {
       nextTriggerMs: NOW_MS - 5000 + 3_600_000,
     })
     expect(result.reason).toBe(
-      'no partition holds 5 small files of similar size: the most is 2 of 2 small files (below 100663296 bytes) in one partition; two are merged once a partition has had no commit for 3600000 ms',
+      'no partition holds 5 small files of similar size: the most is 2 of 2 small files (below 96MiB) in one partition; two are merged once a partition has had no commit for 1h',
     )
   })
 
   it('says that no file is small', () => {
     expect(plan(times(9, () => file(100 * MIB)))).toMatchObject({
       outcome: 'nothing-to-do',
-      reason: 'none of 9 live files is below 100663296 bytes',
+      reason: 'none of 9 live files is below 96MiB',
     })
   })
 

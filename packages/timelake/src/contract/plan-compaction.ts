@@ -10,6 +10,7 @@ import type {
 } from './compaction-plan.ts'
 import { mergeOrderOf } from './merge-order.ts'
 import { packSmallFiles, type PackedPartition } from './pack-small-files.ts'
+import { printBytes, printDurationMs } from './quantity.ts'
 import { readCompactionSettings, type CompactionSettings } from './table-settings.ts'
 
 /**
@@ -96,13 +97,14 @@ function nothingToDo(
   const colds = partitions.flatMap(({ coldAtMs }) => (coldAtMs === undefined ? [] : [coldAtMs]))
   const nextTriggerMs = colds.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY)
   const { liveFileCount, largestSmallFileCount } = numbers
+  const small = printBytes(Number(settings.smallFileSizeBytes))
   const most = partitions.reduce((best, { largestTierFileCount: n }) => Math.max(best, n), 0)
   const reason =
     numbers.smallFileCount === 0
-      ? `none of ${liveFileCount} live files is below ${settings.smallFileSizeBytes} bytes`
+      ? `none of ${liveFileCount} live files is below ${small}`
       : `no partition holds ${settings.minInputFileCount} small files of similar size: ` +
-        `the most is ${most} of ${largestSmallFileCount} small files (below ${settings.smallFileSizeBytes} bytes)` +
-        ` in one partition; two are merged once a partition has had no commit for ${settings.coldAfterMs} ms`
+        `the most is ${most} of ${largestSmallFileCount} small files (below ${small})` +
+        ` in one partition; two are merged once a partition has had no commit for ${printDurationMs(settings.coldAfterMs)}`
   const next = Number.isFinite(nextTriggerMs) ? { nextTriggerMs } : {}
   return { outcome: 'nothing-to-do', reason, numbers, ...next }
 }
