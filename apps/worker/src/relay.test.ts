@@ -9,7 +9,7 @@ import type { SentJobs } from './send-job.ts'
 import { surveyDueJobs } from './survey.ts'
 
 let lake: TestLake
-let sent: { job: Job; delayMs: number }[]
+let sent: Job[]
 let sentJobs: SentJobs
 let tableId: string
 
@@ -28,7 +28,7 @@ afterAll(() => lake.close())
 
 /** Keeps what is sent; it is the database that counts. */
 const queue: JobQueue = {
-  enqueue: async (job, { delayMs }) => void sent.push({ job, delayMs }),
+  enqueue: async (job) => void sent.push(job),
   start: () => {},
   stop: async () => {},
 }
@@ -66,7 +66,7 @@ describe('relayEvents', () => {
       dueAtMs: lake.clock.nowMs(),
       reason: '4 commits wait',
     })
-    expect(sent).toEqual([{ job: { kind: 'compact-table', tableId }, delayMs: 0 }])
+    expect(sent).toEqual([{ kind: 'compact-table', tableId }])
   })
 
   it('takes bounded batches, oldest first', async () => {
@@ -118,7 +118,7 @@ describe('relayEvents', () => {
     expect(await survey()).toBe(0)
     lake.clock.advance(3000)
     expect(await survey()).toBe(1)
-    expect(sent).toEqual([{ job: { kind: 'compact-table', tableId }, delayMs: 0 }])
+    expect(sent).toEqual([{ kind: 'compact-table', tableId }])
     expect(await survey()).toBe(0)
   })
 

@@ -29,7 +29,7 @@ export async function sendJob(
   if (sentAtMs !== undefined && nowMs() - sentAtMs < RESEND_AFTER_MS) return 'skipped'
   sentJobs.set(key, nowMs())
   try {
-    await queue.enqueue(job, { delayMs: 0 })
+    await queue.enqueue(job)
   } catch (error) {
     sentJobs.delete(key)
     throw error

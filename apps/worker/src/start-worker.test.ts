@@ -63,7 +63,7 @@ describe('startWorker', () => {
           await new Promise(() => {})
         })
       })
-      await dead.enqueue({ kind: 'compact-table', tableId }, { delayMs: 0 })
+      await dead.enqueue({ kind: 'compact-table', tableId })
       await taken
       await dead.stop({ waitMsMax: 0 })
       const nowMs = Date.now()

@@ -50,9 +50,9 @@ export async function openBullmqPostgresQueue(options: BullmqOptions): Promise<J
   const running = new Set<AbortController>()
   let worker: Closable | undefined
   return {
-    async enqueue(job, { delayMs }) {
+    async enqueue(job) {
       const deduplication = { id: jobKey(job), replace: true, keepLastIfActive: true }
-      await queue.add(job.kind, job, { delay: Math.max(0, delayMs), deduplication })
+      await queue.add(job.kind, job, { deduplication })
     },
     start(run) {
       const process = async ({ data }: { data: unknown }): Promise<void> => {

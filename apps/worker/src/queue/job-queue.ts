@@ -5,8 +5,8 @@ import type { Job } from './job.ts'
  * job is already waiting replaces it.
  */
 export interface JobQueue {
-  /** Hands the job to some worker after the delay; a waiting message of the same job is replaced. */
-  enqueue(job: Job, options: { readonly delayMs: number }): Promise<void>
+  /** Hands a due job to some worker; a waiting message of the same job is replaced. */
+  enqueue(job: Job): Promise<void>
   /** Begins to run messages, at most `concurrency` at a time. `run` never rejects for a job that failed. */
   start(run: (job: Job, signal: AbortSignal) => Promise<void>): void
   /** Takes no more messages and waits for running ones, at most this long; then aborts them. */

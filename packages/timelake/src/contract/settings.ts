@@ -70,7 +70,6 @@ const MIB = 1_048_576
 const GIB = 1_073_741_824
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /**
  * Every setting that a Timelake process reads from its environment, in the order of the README's table.

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Engine, EngineRow } from './duckdb.ts'
+import type { EngineRow } from './duckdb.ts'
 import type { MergeChildReply, MergeChildRequest } from './merge-child.ts'
 
 export interface MergeProcessOptions {
@@ -163,9 +163,4 @@ function typeScriptLoader(): string[] {
   if ('typescript' in process.features && process.features['typescript']) return []
   const tsx = createRequire(import.meta.url).resolve('tsx')
   return ['--import', pathToFileURL(tsx).href]
-}
-
-/** The same statements in this process: for tests and for tools that exit at once. */
-export function inProcess(engine: Engine): MergeProcess {
-  return { query: (sql) => engine.query(sql), stop: async () => {} }
 }
