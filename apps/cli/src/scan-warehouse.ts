@@ -1,3 +1,4 @@
+import { WAREHOUSE_FOLDER } from '@timelake/storage/name-records'
 import { gunzipSync } from 'node:zlib'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
@@ -58,7 +59,8 @@ async function metadataFolders(
   for (const prefix of new Set([warehouseLocation, ...outside])) {
     for await (const { location } of store.list(prefix)) {
       const version = metadataVersion(location)
-      if (version === undefined || location.startsWith(`${warehouseLocation}/.timelake/`)) continue
+      if (version === undefined || location.startsWith(`${warehouseLocation}/${WAREHOUSE_FOLDER}/`))
+        continue
       const files = folders.get(folderOf(location)) ?? []
       files.push({ location, version })
       folders.set(folderOf(location), files)

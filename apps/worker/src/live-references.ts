@@ -1,3 +1,4 @@
+import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import { listWarehouseTables } from '@timelake/database/find-tables'
 import type { SqlSession } from '@timelake/database/sql-session'
 import type { TableRow } from '@timelake/database/table-row'
@@ -7,7 +8,6 @@ import {
   tableReach,
   type TableReach,
 } from '@timelake/iceberg/maintenance/reachable-files'
-import { tablePrefixes } from '@timelake/timelake/plan-table-compaction'
 import { readTableMetadata, type ReadIfPresent } from '@timelake/timelake/read-table-metadata'
 
 /** Some live table's metadata cannot be read, so nobody knows what may be deleted. */
@@ -42,7 +42,7 @@ export function liveReferences({ database, read }: LiveReferencesOptions): LiveR
     if (known !== undefined) return known
     const metadata = await readTableMetadata(read, row.metadataLocation, signal)
     if (metadata === undefined) return { roots: [row.location], fileFolders: [] }
-    const reach = tableReach(metadata, tablePrefixes(metadata))
+    const reach = tableReach(metadata, tableRoots(metadata))
     if (remembered.size >= REMEMBERED_MAX) remembered.clear()
     remembered.set(row.metadataLocation, reach)
     return reach

@@ -49,9 +49,12 @@ export interface NameRecords {
 const RECORD_BYTES_MAX = 4_194_304
 const NUMBER_DIGITS = 8
 
+/** The folder below a warehouse's location that is the server's own and no table's. */
+export const WAREHOUSE_FOLDER = '.timelake'
+
 /** The records below a warehouse's location. Errors: those of the store. */
 export function openNameRecords(store: ObjectStore, warehouseLocation: string): NameRecords {
-  const root = `${warehouseLocation}/.timelake/names`
+  const root = `${warehouseLocation}/${WAREHOUSE_FOLDER}/names`
   return {
     put: (record) => putRecord(store, root, record),
     remove: async (key) => deleteAll(store, await versionsOf(store, folderOf(root, key))),

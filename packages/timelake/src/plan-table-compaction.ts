@@ -1,6 +1,7 @@
 import { readLiveFiles, type LiveFiles, type ReadFile } from '@timelake/iceberg/io/snapshot-files'
 import { MAIN_BRANCH, type Snapshot } from '@timelake/iceberg/spec/snapshot'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import type { CompactionPlan } from './contract/compaction-plan.ts'
 import { planCompaction } from './contract/plan-compaction.ts'
 
@@ -18,7 +19,7 @@ export interface PlanTableCompaction {
  */
 export async function planTableCompaction(request: PlanTableCompaction): Promise<CompactionPlan> {
   const { metadata, nowMs } = request
-  const allowedPrefixes = tablePrefixes(metadata)
+  const allowedPrefixes = tableRoots(metadata)
   const withoutFiles = { metadata, files: [], deleteFileCount: 0, allowedPrefixes, nowMs }
   const early = planCompaction(withoutFiles)
   const snapshot = mainSnapshot(metadata)
@@ -33,20 +34,6 @@ export async function planTableCompaction(request: PlanTableCompaction): Promise
   return planCompaction({ ...withoutFiles, files, deleteFileCount: live.deleteFiles.length })
 }
 
-/** The properties that put files of a table elsewhere; the catalog checks that no other table's files are there. */
-const FOLDER_PROPERTIES = [
-  'write.metadata.path',
-  'write.data.path',
-  'write.object-storage.path',
-  'write.folder-storage.path',
-]
-
-/** All that a job may read or write of a table: what lies below its location and the folders that its properties name. */
-export function tablePrefixes({ location, properties }: TableMetadata): readonly string[] {
-  const folders = FOLDER_PROPERTIES.flatMap((property) => properties[property] ?? [])
-  return [location, ...folders.filter((folder) => folder !== '')]
-}
-
 /** The head of `main`; undefined while the table is empty. */
 export function mainSnapshot(metadata: TableMetadata): Snapshot | undefined {
   const id = metadata.refs[MAIN_BRANCH]?.snapshotId ?? metadata.currentSnapshotId
@@ -59,7 +46,7 @@ export function readTableFiles(
   source: { readonly metadata: TableMetadata; readonly snapshot: Snapshot },
   signal: AbortSignal | undefined,
 ): Promise<LiveFiles> {
-  const allowedPrefixes = tablePrefixes(source.metadata)
+  const allowedPrefixes = tableRoots(source.metadata)
   const options = signal === undefined ? { allowedPrefixes } : { allowedPrefixes, signal }
   return readLiveFiles(read, source, options)
 }

@@ -1,3 +1,4 @@
+import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import { MANIFEST_BYTES_MAX } from '@timelake/iceberg/io/snapshot-files'
 import { namedFiles, type NamedFiles } from '@timelake/iceberg/maintenance/reachable-files'
 import type { ManifestFile } from '@timelake/iceberg/manifest/manifest-file'
@@ -18,7 +19,6 @@ import {
   type FileDeleter,
   type PurgeCounts,
 } from './delete-files.ts'
-import { tablePrefixes } from './plan-table-compaction.ts'
 import { readTableMetadata, type ReadIfPresent } from './read-table-metadata.ts'
 
 /** The world around one purge. */
@@ -94,7 +94,7 @@ async function findFolders(
   metadata: TableMetadata,
 ): Promise<DeleteFolders | { readonly reason: string }> {
   const location = normalizeLocation(metadata.location)
-  const folders = purgeFolders(tablePrefixes(metadata), bounds)
+  const folders = purgeFolders(tableRoots(metadata), bounds)
   if (!folders.includes(location)) {
     return { reason: `its location ${location} is not one that tables may have` }
   }

@@ -1,9 +1,10 @@
+import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import { readSnapshotManifests, type ReadFile } from '@timelake/iceberg/io/snapshot-files'
 import type { ManifestFile } from '@timelake/iceberg/manifest/manifest-file'
 import { readManifest } from '@timelake/iceberg/manifest/read-manifest'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
-import { tablePrefixes, unreadableReason } from './plan-table-compaction.ts'
+import { unreadableReason } from './plan-table-compaction.ts'
 
 /** A manifest above this is not read; the outputs are kept then. */
 const MANIFEST_BYTES_MAX = 512 * 1024 * 1024
@@ -22,7 +23,7 @@ export async function unreferencedOutputs(
   metadata: TableMetadata,
   options: { readonly locations: readonly string[]; readonly signal: AbortSignal },
 ): Promise<UnreferencedOutputs> {
-  const allowedPrefixes = tablePrefixes(metadata)
+  const allowedPrefixes = tableRoots(metadata)
   const { signal } = options
   const left = new Map(options.locations.map((location) => [normalizeLocation(location), location]))
   const manifests = new Map<string, ManifestFile>()

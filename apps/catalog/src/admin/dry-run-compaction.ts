@@ -1,3 +1,4 @@
+import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import type { TableRow } from '@timelake/database/table-row'
 import { readLiveFiles, type LiveFiles } from '@timelake/iceberg/io/snapshot-files'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
@@ -6,7 +7,6 @@ import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { describePlan } from '@timelake/timelake/contract/describe-plan'
 import { planCompaction } from '@timelake/timelake/contract/plan-compaction'
 import type { Catalog } from '../catalog/catalog.ts'
-import { tableRoots } from '../catalog/location-rules.ts'
 
 /** What a compaction of the table would do now, from the same planner that the job uses. Changes nothing. */
 export async function dryRunCompaction(catalog: Catalog, row: TableRow): Promise<JsonObject> {

@@ -8,6 +8,8 @@ import {
   normalizeLocation,
 } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import { tableRoots } from '@timelake/iceberg/spec/table-roots'
+import { WAREHOUSE_FOLDER } from '@timelake/storage/name-records'
 import type { Catalog } from './catalog.ts'
 
 export interface LocationOwner {
@@ -31,20 +33,6 @@ export function checkAllowed(location: string, prefixes: readonly string[], what
     `${what} ${location} is outside the allowed locations: expected one below ${prefixes.join(' or ')}`,
   )
 }
-
-/** The folders that belong to a table: its location, and where its properties put metadata and data. */
-export function tableRoots(metadata: Pick<TableMetadata, 'location' | 'properties'>): string[] {
-  const { properties } = metadata
-  const configured = ROOT_PROPERTIES.map((key) => properties[key]).filter((text) => !!text)
-  return [metadata.location, ...configured.map(String)]
-}
-
-const ROOT_PROPERTIES = [
-  'write.metadata.path',
-  'write.data.path',
-  'write.object-storage.path',
-  'write.folder-storage.path',
-]
 
 /**
  * Refuses (InvalidInputError) a table whose folders are outside the allowed prefixes or equal, contain or lie inside
@@ -73,11 +61,8 @@ export async function checkTableRoots(
   }
 }
 
-/** The server keeps its own records in this folder of a warehouse. */
-const RESERVED_FOLDER = '.timelake'
-
 function checkUnreserved(root: string, warehouse: LocationOwner): void {
-  const reserved = joinLocation(warehouse.location, RESERVED_FOLDER)
+  const reserved = joinLocation(warehouse.location, WAREHOUSE_FOLDER)
   if (!isSameLocation(reserved, root) && !isLocationBelow(reserved, root)) return
   throw new InvalidInputError(
     `table location ${root} is in a reserved folder: expected one outside ${reserved}`,

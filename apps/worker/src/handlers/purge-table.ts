@@ -1,3 +1,4 @@
+import { WAREHOUSE_FOLDER } from '@timelake/storage/name-records'
 import {
   findDroppedTable,
   findTableSharing,
@@ -25,9 +26,6 @@ export interface PurgeTableOptions {
   readonly config: Pick<WorkerConfig, 'purgeGraceMs' | 'extraAllowedLocations'>
   readonly metrics: Pick<WorkerMetrics, 'purgedFiles'>
 }
-
-/** Where a warehouse keeps what is its own and no table's. */
-const WAREHOUSE_FOLDER = '.timelake'
 
 /**
  * The handler of `purge-table`: the files of a dropped table are deleted, if its drop asked for that and nothing came in

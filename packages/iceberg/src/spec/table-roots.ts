@@ -1,0 +1,21 @@
+import type { TableMetadata } from './table-metadata.ts'
+
+/** The properties that put files of a table elsewhere than below its location. */
+const FOLDER_PROPERTIES = [
+  'write.metadata.path',
+  'write.data.path',
+  'write.object-storage.path',
+  'write.folder-storage.path',
+]
+
+/**
+ * The folders that belong to a table: its location, and where its properties put metadata and data. Whoever reads,
+ * writes or deletes files for a table stays below them; the catalog sees to it that no two tables share one.
+ */
+export function tableRoots({
+  location,
+  properties,
+}: Pick<TableMetadata, 'location' | 'properties'>): readonly string[] {
+  const folders = FOLDER_PROPERTIES.flatMap((property) => properties[property] ?? [])
+  return [location, ...folders.filter((folder) => folder !== '')]
+}
