@@ -12,6 +12,8 @@ create table catalog_table (
   event_number bigint not null,
   created_at_ms bigint not null,
   updated_at_ms bigint not null,
+  kind text collate "C" not null,
+  constraint catalog_table_kind_check CHECK ((kind = ANY (ARRAY['table'::text, 'view'::text]))),
   constraint catalog_table_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id),
   constraint catalog_table_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES warehouse(id),
   constraint catalog_table_pkey PRIMARY KEY (id),
@@ -33,6 +35,8 @@ create table dropped_table (
   purge_requested boolean not null,
   dropped_at_ms bigint not null,
   purged_at_ms bigint,
+  kind text collate "C" not null,
+  constraint dropped_table_kind_check CHECK ((kind = ANY (ARRAY['table'::text, 'view'::text]))),
   constraint dropped_table_pkey PRIMARY KEY (id)
 );
 
@@ -129,9 +133,11 @@ create table outbox_event (
   payload text not null,
   created_at_ms bigint not null,
   dispatched_at_ms bigint,
+  transaction_id xid8 not null,
   constraint outbox_event_pkey PRIMARY KEY (seq)
 );
 CREATE INDEX outbox_event_dispatched ON public.outbox_event USING btree (dispatched_at_ms) WHERE (dispatched_at_ms IS NOT NULL);
+CREATE INDEX outbox_event_order ON public.outbox_event USING btree (transaction_id, seq);
 CREATE INDEX outbox_event_waiting ON public.outbox_event USING btree (seq) WHERE (dispatched_at_ms IS NULL);
 
 create table schema_migration (
@@ -146,6 +152,11 @@ create table warehouse (
   name text collate "C" not null,
   location text collate "C" not null,
   created_at_ms bigint not null,
+  storage_profile text not null,
+  sealed_credentials text,
+  settings text not null,
+  version bigint not null,
+  updated_at_ms bigint not null,
   constraint warehouse_pkey PRIMARY KEY (id),
   constraint warehouse_name_key UNIQUE (name)
 );

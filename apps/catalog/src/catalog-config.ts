@@ -18,6 +18,8 @@ export interface CatalogConfig {
   readonly pointerCacheEntriesMax: number
   /** Whether this process is the only one that changes the database. Otherwise every load reads the row. */
   readonly isOnlyWriter: boolean
+  /** How long a warehouse that another process changed may be served as it was. */
+  readonly warehouseMaxAgeMs: number
   readonly idempotencyLifetimeMs: number
   readonly idempotencyLeaseMs: number
   readonly commitQueueDepthMax: number
@@ -42,6 +44,7 @@ export const defaultCatalogConfig: CatalogConfig = {
   metadataCacheBytesMax: 128 * MIB,
   pointerCacheEntriesMax: 100_000,
   isOnlyWriter: true,
+  warehouseMaxAgeMs: 1_000,
   idempotencyLifetimeMs: 86_400_000,
   idempotencyLeaseMs: 60_000,
   commitQueueDepthMax: 1_000,

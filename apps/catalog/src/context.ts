@@ -1,5 +1,5 @@
 import type { Database } from '@timelake/database/sql-session'
-import type { ObjectStore } from '@timelake/storage/object-store'
+import type { WarehouseStores } from '@timelake/storage/warehouse-stores'
 import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
@@ -7,7 +7,7 @@ import type { Registry } from 'prom-client'
 /** Everything that the catalog reaches in the outside world; made once by the program that starts it. */
 export interface CatalogContext {
   readonly database: Database
-  readonly objectStore: ObjectStore
+  readonly stores: WarehouseStores
   nowMs(): number
   /** A fresh UUID, lower case. */
   newUuid(): string

@@ -4,6 +4,7 @@ import { ensureWarehouse, type WarehouseRow } from '@timelake/database/warehouse
 import { parseJson, printJson } from '@timelake/iceberg/spec/json'
 import type { JsonValue } from '@timelake/iceberg/spec/json-value'
 import type { ObjectStore } from '@timelake/storage/object-store'
+import { sameStoreForAll } from '@timelake/storage/warehouse-stores'
 import { manualClock, type ManualClock } from '@timelake/testing/manual-clock'
 import { openTestDatabase } from '@timelake/testing/open-test-database'
 import { openTestStore } from '@timelake/testing/open-test-store'
@@ -67,7 +68,7 @@ export async function openTestCatalog(options: TestCatalogOptions = {}): Promise
     config: { ...defaultCatalogConfig, port: 0, ...options.config },
     context: {
       database: options.wrapDatabase?.(database) ?? database,
-      objectStore: options.wrapStore?.(files.store) ?? files.store,
+      stores: sameStoreForAll(options.wrapStore?.(files.store) ?? files.store),
       nowMs: clock.nowMs,
       newUuid,
       log: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),

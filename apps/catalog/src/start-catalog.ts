@@ -17,6 +17,7 @@ import { makeGuard } from './http/guard.ts'
 import { makeNodeListener, type NodeListener } from './http/node-listener.ts'
 import { makeObserve } from './http/observe.ts'
 import type { TableRow } from '@timelake/database/table-row'
+import { Warehouses } from './catalog/warehouses.ts'
 import { ROUTES } from './routes.ts'
 
 export interface CatalogOptions {
@@ -55,7 +56,6 @@ export async function startCatalog(options: CatalogOptions): Promise<RunningCata
 function makeCatalog({ config, context }: CatalogOptions): Catalog {
   const { metadataBytesMax } = config
   const metadata = new MetadataCache({
-    objectStore: context.objectStore,
     bytesMax: config.metadataCacheBytesMax,
     metadataBytesMax,
   })
@@ -63,6 +63,7 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
   return {
     config,
     context,
+    warehouses: new Warehouses(context, { maxAgeMs: config.warehouseMaxAgeMs }),
     metadata,
     lanes,
     pointers: makePointers(config, context),

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Database } from '@timelake/database/sql-session'
 import { openLocalObjectStore } from '@timelake/storage/local-object-store'
 import { pathOfLocation } from '@timelake/storage/location-path'
-import type { ObjectStore } from '@timelake/storage/object-store'
+import { sameStoreForAll, type WarehouseStores } from '@timelake/storage/warehouse-stores'
 import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
 import type { Settings } from '@timelake/timelake/contract/settings'
 import { pino, type Logger } from 'pino'
@@ -15,7 +15,7 @@ import { makeFaultPoint } from './fault-point.ts'
 /** The outside world of one process: what the catalog and the worker are given. */
 export interface ProcessContext {
   readonly database: Database
-  readonly objectStore: ObjectStore
+  readonly stores: WarehouseStores
   nowMs(): number
   newUuid(): string
   readonly log: Logger
@@ -70,7 +70,9 @@ export function makeContext(
   return {
     ...realClock,
     database,
-    objectStore: openLocalObjectStore({ rootDirs: [directory.warehousePath, ...extraDirs] }),
+    stores: sameStoreForAll(
+      openLocalObjectStore({ rootDirs: [directory.warehousePath, ...extraDirs] }),
+    ),
     log,
     registry: new Registry(),
     reachFaultPoint: makeFaultPoint(settings),

@@ -125,8 +125,8 @@ async function openWarehouse(
 }
 
 function startNames(context: ProcessContext, warehouse: WarehouseRow): Closer {
-  const { database, log, objectStore } = context
-  const records = openNameRecords(objectStore, warehouse.location)
+  const { database, log, stores } = context
+  const records = openNameRecords(stores.storeOf(warehouse), warehouse.location)
   const keeper = keepNames({
     database,
     records,

@@ -13,7 +13,8 @@ import { identifierOf, type CatalogOfTable } from './table-catalogs.ts'
 
 export interface CleanUpOptions {
   readonly database: Database
-  readonly store: CompactionStore
+  /** The objects of a warehouse. */
+  readonly storeOf: (warehouseId: string) => Promise<CompactionStore>
   readonly catalogOf: CatalogOfTable
   readonly workerId: string
   /** Runs that this process is working on; whatever the database says of them, they are alive. */
@@ -76,17 +77,20 @@ async function cleanUpRun(
   run: UnsettledRun,
   signal: AbortSignal,
 ): Promise<CleanedRun> {
-  const { database, store, catalogOf } = options
+  const { database, catalogOf } = options
   const { runId, locations } = run
-  const present = await presentOnes(store, locations)
   const table = await findTableById(database, run.tableId)
   // Without the table nobody can say what is referenced, so nothing is deleted.
-  if (present.length === 0 || table === undefined) return settle(options, run, [])
+  if (table === undefined) return forget(options, run)
+  const store = await options.storeOf(table.warehouseId)
+  const present = await presentOnes(store, locations)
+  if (present.length === 0) return forget(options, run)
   try {
     const { metadata } = await (await catalogOf(table)).loadTable(identifierOf(table), signal)
     const found = await unreferencedOutputs(store.get, metadata, { locations: present, signal })
     if (found.outcome === 'unknown') return { outcome: 'kept', runId, reason: found.reason }
-    return await settle(options, run, found.unreferenced)
+    for (const location of found.unreferenced) await store.delete(location)
+    return { ...(await forget(options, run)), deletedCount: found.unreferenced.length }
   } catch (cause) {
     if (!(cause instanceof NoSuchTableError)) throw cause
     return { outcome: 'kept', runId, reason: 'the table was renamed or dropped meanwhile' }
@@ -104,12 +108,10 @@ async function presentOnes(
   return present
 }
 
-async function settle(
-  { database, store }: CleanUpOptions,
+async function forget(
+  { database }: CleanUpOptions,
   { runId }: UnsettledRun,
-  unreferenced: readonly string[],
-): Promise<CleanedRun> {
-  for (const location of unreferenced) await store.delete(location)
+): Promise<CleanedRun & { outcome: 'settled' }> {
   await forgetJobOutputs(database, { runId })
-  return { outcome: 'settled', runId, deletedCount: unreferenced.length }
+  return { outcome: 'settled', runId, deletedCount: 0 }
 }

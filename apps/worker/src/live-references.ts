@@ -17,7 +17,8 @@ export class UnknownReferencesError extends Error {
 
 export interface LiveReferencesOptions {
   readonly database: SqlSession
-  readonly read: ReadIfPresent
+  /** How the files of a warehouse are read. */
+  readonly readerOf: (warehouseId: string) => Promise<ReadIfPresent>
 }
 
 /** Finds which folders the metadata of live tables has to do with. */
@@ -35,16 +36,18 @@ const REMEMBERED_MAX = 100_000
  * be read by nobody and uses nothing beyond its location. Throws UnknownReferencesError when that of a table cannot be
  * read; other errors: those of the database, the signal's reason.
  */
-export function liveReferences({ database, read }: LiveReferencesOptions): LiveReferences {
+export function liveReferences({ database, readerOf }: LiveReferencesOptions): LiveReferences {
   const remembered = new Map<string, TableReach>()
   const reachOf = async (row: TableRow, signal: AbortSignal): Promise<TableReach> => {
-    const known = remembered.get(row.metadataLocation)
+    const key = `${row.warehouseId} ${row.metadataLocation}`
+    const known = remembered.get(key)
     if (known !== undefined) return known
+    const read = await readerOf(row.warehouseId)
     const metadata = await readTableMetadata(read, row.metadataLocation, signal)
     if (metadata === undefined) return { roots: [row.location], fileFolders: [] }
     const reach = tableReach(metadata, tableRoots(metadata))
     if (remembered.size >= REMEMBERED_MAX) remembered.clear()
-    remembered.set(row.metadataLocation, reach)
+    remembered.set(key, reach)
     return reach
   }
   return {

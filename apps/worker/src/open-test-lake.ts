@@ -20,6 +20,7 @@ import {
   encodeTableMetadata,
 } from '@timelake/iceberg/spec/table-metadata-json'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import { sameStoreForAll } from '@timelake/storage/warehouse-stores'
 import { manualClock, type ManualClock } from '@timelake/testing/manual-clock'
 import { openTestDatabase } from '@timelake/testing/open-test-database'
 import { openTestStore, type TestStore } from '@timelake/testing/open-test-store'
@@ -93,7 +94,7 @@ export async function openTestLake(): Promise<TestLake> {
     engine,
     context: {
       database,
-      objectStore: files.store,
+      stores: sameStoreForAll(files.store),
       catalogFetch: (request) => wire(request, send),
       nowMs: clock.nowMs,
       newUuid: seededIds('worker'),

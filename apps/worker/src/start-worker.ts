@@ -17,6 +17,7 @@ import { runJob, type JobHandler, type RunJobOptions } from './run-job.ts'
 import { forgetSent, type SentJobs } from './send-job.ts'
 import { surveyDueJobs } from './survey.ts'
 import { catalogsOf } from './table-catalogs.ts'
+import { objectsOf } from './warehouse-objects.ts'
 import { defaultWorkerConfig, type WorkerConfig } from './worker-config.ts'
 import { makeWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts'
 
@@ -173,7 +174,7 @@ async function cleanUpStep(worker: Worker, signal: AbortSignal): Promise<'wait'>
   const cleaned = await cleanUpOutputs(
     {
       database,
-      store: normalizedStore(context.objectStore),
+      storeOf: async (warehouseId) => normalizedStore(await objectsOf(context, warehouseId)),
       catalogOf: catalogsOf(context),
       workerId,
       activeRunIds,

@@ -4,13 +4,19 @@
 import { overlapCondition, overlapParameters } from './location-overlap.ts'
 import type { SqlSession } from './sql-session.ts'
 import { areStorableLevels, isStorableName, joinLevels, keysetStart } from './stored-name.ts'
-import { TABLE_COLUMNS, type TableRecord, type TableRow, tableRowOf } from './table-row.ts'
+import {
+  type RowKind,
+  TABLE_COLUMNS,
+  type TableRecord,
+  type TableRow,
+  tableRowOf,
+} from './table-row.ts'
 
 const FIND = `
 select ${TABLE_COLUMNS} from namespace n join catalog_table t on t.namespace_id = n.id
 where n.warehouse_id = $1 and n.levels = $2 and t.name = $3`
 
-/** The table of exactly this name. */
+/** The table or view of exactly this name: there is at most one. */
 export async function findTable(
   session: SqlSession,
   table: {
@@ -31,7 +37,7 @@ export async function findTable(
 const FIND_BY_ID = `
 select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id where t.id = $1`
 
-/** The live table with this id, under whatever name it has now. */
+/** The live table or view with this id, under whatever name it has now. */
 export async function findTableById(
   session: SqlSession,
   id: string,
@@ -41,18 +47,24 @@ export async function findTableById(
   return record && tableRowOf(record)
 }
 
-/** The names of a namespace's tables by code point, those behind `after`, at most `limit`. */
+/** The names of a namespace's tables, or views, by code point, those behind `after`, at most `limit`. */
 export async function listTables(
   session: SqlSession,
   request: {
     readonly namespaceId: string
+    readonly kind?: RowKind
     readonly after?: string | undefined
     readonly limit?: number | undefined
   },
 ): Promise<string[]> {
   const rows = await session.query<{ name: string }>(
-    'select name from catalog_table where namespace_id = $1 and name > $2 order by name limit $3',
-    [request.namespaceId, keysetStart(request.after), request.limit ?? null],
+    `select name from catalog_table where namespace_id = $1 and name > $2 and kind = $4 order by name limit $3`,
+    [
+      request.namespaceId,
+      keysetStart(request.after),
+      request.limit ?? null,
+      request.kind ?? 'table',
+    ],
   )
   return rows.map((row) => row.name)
 }
@@ -68,7 +80,7 @@ export async function listWarehouseTables(
 ): Promise<TableRow[]> {
   const records = await session.query<TableRecord>(
     `select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id
-     where t.warehouse_id = $1 and t.id > $2 order by t.id limit $3`,
+     where t.warehouse_id = $1 and t.id > $2 and t.kind = 'table' order by t.id limit $3`,
     [request.warehouseId, keysetStart(request.afterId), request.limit],
   )
   return records.map(tableRowOf)

@@ -39,7 +39,7 @@ const SWAP = changeStatement(
   where t.id = $9::text and t.metadata_location = $10::text and (select ok from guard)
     and (t.location = $13::text or not exists (
       select from catalog_table o where o.warehouse_id = t.warehouse_id and o.id <> t.id
-        and ${overlapCondition('o.location', FIRST_CHANGE_PARAMETER + 8)}
+        and 'table' in (o.kind, t.kind) and ${overlapCondition('o.location', FIRST_CHANGE_PARAMETER + 8)}
     ))
   returning t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
 ), changed as (

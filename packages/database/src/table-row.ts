@@ -1,8 +1,12 @@
 import { splitLevels } from './stored-name.ts'
 
-/** The pointer of a live table to its newest metadata file. */
+/** Tables and views share one name space, so one row type has both. */
+export type RowKind = 'table' | 'view'
+
+/** The pointer of a live table or view to its newest metadata file. */
 export interface TableRow {
   readonly id: string
+  readonly kind: RowKind
   readonly warehouseId: string
   readonly namespaceId: string
   readonly levels: readonly string[]
@@ -17,6 +21,7 @@ export interface TableRow {
 
 export interface TableRecord {
   readonly id: string
+  readonly kind: RowKind
   readonly warehouse_id: string
   readonly namespace_id: string
   readonly levels: string
@@ -29,12 +34,13 @@ export interface TableRecord {
 
 /** The columns of a TableRecord, with `t` for the table and `n` for its namespace. */
 export const TABLE_COLUMNS =
-  't.id, t.warehouse_id, t.namespace_id, n.levels, t.name, t.table_uuid, t.location, t.metadata_location, t.version'
+  't.id, t.kind, t.warehouse_id, t.namespace_id, n.levels, t.name, t.table_uuid, t.location, t.metadata_location, t.version'
 
 /** The row as the rest of the house sees it. */
 export function tableRowOf(record: TableRecord): TableRow {
   return {
     id: record.id,
+    kind: record.kind,
     warehouseId: record.warehouse_id,
     namespaceId: record.namespace_id,
     levels: splitLevels(record.levels),

@@ -1,6 +1,7 @@
 /*
- * Making, re-pointing, renaming, dropping and restoring tables: each one statement with its event and its idempotency
- * outcome. Locations of live tables in a warehouse never nest: what would overlap is refused with LocationTakenError.
+ * Making, re-pointing, renaming, dropping and restoring tables and views: each one statement with its event and its
+ * idempotency outcome. Locations in a warehouse never nest, except those of views in one another: what would overlap is
+ * refused with LocationTakenError.
  * TODO(#4): over several connections two creations at one moment can miss each other; lock the warehouse's row first.
  * Other errors: IdempotencyKeyLostError; StatementError and DatabaseUnavailableError of the session.
  */
@@ -19,6 +20,7 @@ import { overlapCondition, overlapParameters } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
 import type { SqlSession } from './sql-session.ts'
 import { isStorableName } from './stored-name.ts'
+import type { RowKind } from './table-row.ts'
 
 interface TableChange {
   readonly nowMs: number
@@ -28,6 +30,8 @@ interface TableChange {
 
 export interface NewTable extends TableChange {
   readonly id: string
+  /** Default: table. */
+  readonly kind?: RowKind | undefined
   readonly warehouseId: string
   readonly namespaceId: string
   readonly name: string
@@ -39,17 +43,17 @@ export interface NewTable extends TableChange {
 }
 
 // $9 id, $10 warehouse, $11 namespace, $12 name, $13 uuid, $14 location, $15 metadata location, $16 version,
-// $17-$19 landed, $20-$22 overlap
+// $17-$19 landed, $20-$22 overlap, $23 kind
 const CREATE = changeStatement(
   `home as (
   select id, levels from namespace where id = $11::text and warehouse_id = $10::text for key share
 ), overlap as (
-  select 1 from catalog_table where warehouse_id = $10::text
+  select 1 from catalog_table where warehouse_id = $10::text and 'table' in (kind, $23::text)
     and ${overlapCondition('location', FIRST_CHANGE_PARAMETER + 11)} limit 1
 ), made as (
-  insert into catalog_table (id, warehouse_id, namespace_id, name, table_uuid, location, metadata_location, version,
-    event_number, created_at_ms, updated_at_ms)
-  select $9::text, $10::text, home.id, $12::text, $13::text, $14::text, $15::text, $16::bigint,
+  insert into catalog_table (id, kind, warehouse_id, namespace_id, name, table_uuid, location, metadata_location,
+    version, event_number, created_at_ms, updated_at_ms)
+  select $9::text, $23::text, $10::text, home.id, $12::text, $13::text, $14::text, $15::text, $16::bigint,
     coalesce((select event_number from dropped_table where id = $9::text), 0) + 1, ${NOW_PARAMETER}, ${NOW_PARAMETER}
   from home, guard where guard.ok and not exists (select from overlap)
   on conflict (namespace_id, name) do nothing
@@ -112,6 +116,7 @@ async function insertTable(
         version,
         ...landedParameters(table.landed),
         ...overlapParameters(table.location),
+        table.kind ?? 'table',
       ],
     },
   )
@@ -134,7 +139,7 @@ export interface TableOverwrite extends TableChange {
 const OVERWRITE = changeStatement(
   `overlap as (
   select 1 from catalog_table o join catalog_table t on t.id = $9::text
-  where o.warehouse_id = t.warehouse_id and o.id <> t.id
+  where o.warehouse_id = t.warehouse_id and o.id <> t.id and 'table' in (o.kind, t.kind)
     and ${overlapCondition('o.location', FIRST_CHANGE_PARAMETER + 4)} limit 1
 ), made as (
   update catalog_table t set table_uuid = $10::text, location = $11::text, metadata_location = $12::text,
@@ -185,9 +190,9 @@ const DROP = changeStatement(
     made.event_number + 1 as event_number, n.levels, made.name
   from made join namespace n on n.id = made.namespace_id
 ), kept as (
-  insert into dropped_table (id, warehouse_id, namespace_id, levels, name, table_uuid, location, metadata_location,
+  insert into dropped_table (id, kind, warehouse_id, namespace_id, levels, name, table_uuid, location, metadata_location,
     version, event_number, purge_requested, dropped_at_ms)
-  select made.id, made.warehouse_id, made.namespace_id, changed.levels, made.name, made.table_uuid, made.location,
+  select made.id, made.kind, made.warehouse_id, made.namespace_id, changed.levels, made.name, made.table_uuid, made.location,
     made.metadata_location, made.version, changed.event_number, $10::boolean, ${NOW_PARAMETER}
   from made join changed on changed.subject_id = made.id
 ), forgotten as (

@@ -7,12 +7,14 @@ import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { describePlan } from '@timelake/timelake/contract/describe-plan'
 import { planCompaction } from '@timelake/timelake/contract/plan-compaction'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { Warehouse } from '../catalog/warehouse.ts'
 
 /** What a compaction of the table would do now, from the same planner that the job uses. Changes nothing. */
 export async function dryRunCompaction(catalog: Catalog, row: TableRow): Promise<JsonObject> {
-  const { metadata } = await catalog.metadata.get(row.metadataLocation)
+  const warehouse = await catalog.warehouses.byId(row.warehouseId)
+  const { metadata } = await catalog.metadata.get(warehouse, row.metadataLocation)
   const allowedPrefixes = tableRoots(metadata)
-  const live = await readCurrentFiles(catalog, metadata, allowedPrefixes)
+  const live = await readCurrentFiles(warehouse, metadata, allowedPrefixes)
   if (live !== undefined && live.outcome !== 'read') {
     return { 'table-id': row.id, outcome: 'skipped', reason: unreadableReason(live) }
   }
@@ -30,7 +32,7 @@ export async function dryRunCompaction(catalog: Catalog, row: TableRow): Promise
 }
 
 async function readCurrentFiles(
-  catalog: Catalog,
+  { store }: Warehouse,
   metadata: TableMetadata,
   allowedPrefixes: readonly string[],
 ): Promise<LiveFiles | undefined> {
@@ -38,7 +40,7 @@ async function readCurrentFiles(
   const snapshot = metadata.snapshots.find(({ snapshotId }) => snapshotId === current)
   if (snapshot === undefined) return undefined
   return readLiveFiles(
-    (location, options) => catalog.context.objectStore.get(normalizeLocation(location), options),
+    (location, options) => store.get(normalizeLocation(location), options),
     { metadata, snapshot },
     { allowedPrefixes },
   )

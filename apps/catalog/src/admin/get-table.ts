@@ -6,7 +6,8 @@ import { tableById, tableRowJson } from './table-by-id.ts'
 /** GET /admin/v1/tables/{id}: the row and what its metadata says in short. */
 export async function getTable(call: RouteCall): Promise<HttpAnswer> {
   const row = await tableById(call)
-  const { metadata } = await call.catalog.metadata.get(row.metadataLocation)
+  const warehouse = await call.catalog.warehouses.byId(row.warehouseId)
+  const { metadata } = await call.catalog.metadata.get(warehouse, row.metadataLocation)
   return jsonAnswer({
     ...tableRowJson(row),
     'format-version': BigInt(metadata.formatVersion),

@@ -1,6 +1,4 @@
 import { listWarehouseTables } from '@timelake/database/find-tables'
-import { findWarehouse } from '@timelake/database/warehouses'
-import { NoSuchWarehouseError } from '../catalog/catalog-errors.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { cutPage, readPageRequest } from '../http/page.ts'
@@ -10,10 +8,9 @@ import { tableRowJson } from './table-by-id.ts'
 
 /** GET /admin/v1/tables?warehouse=: all tables of a warehouse with their ids, in the order of ids, in pages. */
 export async function listAllTables(call: RouteCall): Promise<HttpAnswer> {
-  const { config, context } = call.catalog
+  const { config, context, warehouses } = call.catalog
   const name = queryParameter(call.query, 'warehouse') || config.defaultWarehouse
-  const warehouse = await findWarehouse(context.database, name)
-  if (warehouse === undefined) throw new NoSuchWarehouseError(name)
+  const warehouse = await warehouses.byName(name)
   const { after, limit = config.pageSizeMax } = readPageRequest(call.query, config.pageSizeMax)
   const rows = await listWarehouseTables(context.database, {
     warehouseId: warehouse.id,

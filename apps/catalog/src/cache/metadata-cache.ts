@@ -7,16 +7,19 @@ import type { ObjectStore } from '@timelake/storage/object-store'
 import { CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { LRUCache } from 'lru-cache'
 import { MetadataFileMissingError } from '../catalog/catalog-errors.ts'
+import type { Warehouse } from '../catalog/warehouse.ts'
 import { LoadedMetadata } from './loaded-metadata.ts'
 
 const inflate = promisify(gunzip)
+
+/** What an entry belongs to: the same location may mean two objects in two stores. */
+export type CachedWarehouse = Pick<Warehouse, 'id' | 'store'>
 
 /** Decoded metadata and the encoded bodies take about this many bytes for each byte of the text. */
 const BYTES_PER_TEXT_BYTE = 4
 const ENTRY_BYTES_MIN = 4_096
 
 export interface MetadataCacheOptions {
-  readonly objectStore: ObjectStore
   /** Memory for all entries together, an estimate. */
   readonly bytesMax: number
   /** Largest metadata file, uncompressed. */
@@ -24,7 +27,7 @@ export interface MetadataCacheOptions {
 }
 
 /**
- * Table metadata by metadata location, never by time: a location is written once. Least recently used entries go
+ * Table metadata by warehouse and metadata location, never by time: a location is written once. Least recently used entries go
  * first. Concurrent reads of one location share one object read.
  */
 export class MetadataCache {
@@ -39,31 +42,32 @@ export class MetadataCache {
   }
 
   /** The metadata when it is in memory. */
-  peek(location: string): LoadedMetadata | undefined {
-    return this.#entries.get(location)
+  peek(warehouse: CachedWarehouse, location: string): LoadedMetadata | undefined {
+    return this.#entries.get(keyOf(warehouse, location))
   }
 
   /**
    * The metadata at the location, from memory or from its file. Throws MetadataFileMissingError,
    * CorruptFileError and ObjectTooLargeError.
    */
-  async get(location: string): Promise<LoadedMetadata> {
-    const known = this.#entries.get(location) ?? this.#reads.get(location)
+  async get(warehouse: CachedWarehouse, location: string): Promise<LoadedMetadata> {
+    const key = keyOf(warehouse, location)
+    const known = this.#entries.get(key) ?? this.#reads.get(key)
     if (known !== undefined) return known
-    const read = this.#read(location).finally(() => this.#reads.delete(location))
-    this.#reads.set(location, read)
+    const read = this.#read(warehouse, location).finally(() => this.#reads.delete(key))
+    this.#reads.set(key, read)
     return read
   }
 
   /** Keeps metadata whose file this process has just written. */
-  put(loaded: LoadedMetadata, textBytes: number): void {
+  put(warehouse: CachedWarehouse, loaded: LoadedMetadata, textBytes: number): void {
     const size = Math.max(ENTRY_BYTES_MIN, textBytes * BYTES_PER_TEXT_BYTE)
-    this.#entries.set(loaded.location, loaded, { size })
+    this.#entries.set(keyOf(warehouse, loaded.location), loaded, { size })
   }
 
   /** Forgets metadata that a newer version replaced. */
-  delete(location: string): void {
-    this.#entries.delete(location)
+  delete(warehouse: CachedWarehouse, location: string): void {
+    this.#entries.delete(keyOf(warehouse, location))
   }
 
   get entryCount(): number {
@@ -74,12 +78,17 @@ export class MetadataCache {
     return this.#entries.calculatedSize
   }
 
-  async #read(location: string): Promise<LoadedMetadata> {
-    const text = await readMetadataFile(this.#options, location)
+  async #read(warehouse: CachedWarehouse, location: string): Promise<LoadedMetadata> {
+    const { metadataBytesMax } = this.#options
+    const text = await readMetadataFile(warehouse.store, location, metadataBytesMax)
     const loaded = new LoadedMetadata(location, decodeFile(location, text))
-    this.put(loaded, text.length)
+    this.put(warehouse, loaded, text.length)
     return loaded
   }
+}
+
+function keyOf({ id }: CachedWarehouse, location: string): string {
+  return `${id} ${location}`
 }
 
 /** A file that breaks the format is not the fault of whoever asked for the table: CorruptFileError. */
@@ -97,11 +106,11 @@ function decodeFile(location: string, text: Uint8Array) {
  * any name. Throws MetadataFileMissingError, CorruptFileError for broken gzip, and ObjectTooLargeError.
  */
 export async function readMetadataFile(
-  options: Pick<MetadataCacheOptions, 'objectStore' | 'metadataBytesMax'>,
+  store: ObjectStore,
   location: string,
+  metadataBytesMax: number,
 ): Promise<Uint8Array> {
-  const { objectStore, metadataBytesMax } = options
-  const bytes = await getObject(objectStore, location, metadataBytesMax)
+  const bytes = await getObject(store, location, metadataBytesMax)
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
   try {
     return await inflate(bytes, { maxOutputLength: metadataBytesMax })

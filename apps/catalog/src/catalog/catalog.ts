@@ -1,6 +1,5 @@
 import type { IdempotencyOutcome } from '@timelake/database/idempotency'
 import type { TableRow } from '@timelake/database/table-row'
-import type { WarehouseRow } from '@timelake/database/warehouses'
 import type { BackgroundTasks } from '../background-tasks.ts'
 import type { MetadataCache } from '../cache/metadata-cache.ts'
 import type { TablePointers } from '../cache/pointer-cache.ts'
@@ -8,11 +7,14 @@ import type { CatalogConfig } from '../catalog-config.ts'
 import type { CommitLanes } from '../commit-lanes.ts'
 import type { CatalogContext } from '../context.ts'
 import type { CatalogMetrics } from '../catalog-metrics.ts'
+import type { Warehouse } from './warehouse.ts'
+import type { Warehouses } from './warehouses.ts'
 
 /** One running catalog: its settings, its world, and what it keeps in memory. Every verb takes it first. */
 export interface Catalog {
   readonly config: CatalogConfig
   readonly context: CatalogContext
+  readonly warehouses: Warehouses
   readonly pointers: TablePointers<TableRow>
   readonly metadata: MetadataCache
   readonly lanes: CommitLanes
@@ -33,7 +35,7 @@ export type StoredOutcome = IdempotencyOutcome
 
 /** What every mutation gets beside its own input. */
 export interface MutationScope {
-  readonly warehouse: WarehouseRow
+  readonly warehouse: Warehouse
   readonly slot: IdempotencySlot | undefined
 }
 

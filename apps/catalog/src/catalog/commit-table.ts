@@ -58,13 +58,18 @@ async function commitOnto(
   row: TableRow,
   commit: TableCommit & { readonly creates: boolean },
 ): Promise<LoadedMetadata | 'stale'> {
-  const base = await catalog.metadata.get(row.metadataLocation)
+  const { warehouse } = commit
+  const base = await catalog.metadata.get(warehouse, row.metadataLocation)
   if (await hasLanded(catalog, row, { ...commit, base: base.metadata })) return base
   const metadata = await applyOrRecognize(catalog, row, { ...commit, base: base.metadata })
   catalog.context.reachFaultPoint('commit.requirements-checked')
   if (metadata === base.metadata) return base
   await checkLocations(catalog, row, { ...commit, metadata, base: base.metadata })
-  const written = await writeMetadata(catalog, metadata, row.metadataLocation)
+  const written = await writeMetadata(catalog, {
+    warehouse,
+    metadata,
+    previousLocation: row.metadataLocation,
+  })
   catalog.context.reachFaultPoint('commit.metadata-written')
   return publishCommit(catalog, { commit, row, base, written })
 }

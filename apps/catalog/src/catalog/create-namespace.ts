@@ -5,9 +5,10 @@ import {
 import { printJson } from '@timelake/iceberg/spec/json'
 import { NamespaceExistsError, NoSuchNamespaceError } from './catalog-errors.ts'
 import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'
-import { allowedPrefixes, checkAllowed, type LocationOwner } from './location-rules.ts'
+import { allowedPrefixes, checkAllowed } from './location-rules.ts'
 import { checkNamespace } from './names.ts'
 import { namespaceText } from './table-identifier.ts'
+import type { Warehouse } from './warehouse.ts'
 
 export interface NamespaceCreation extends MutationScope {
   readonly levels: readonly string[]
@@ -50,7 +51,7 @@ export async function createNamespace(
 /** Throws InvalidInputError for properties that point outside the allowed prefixes. */
 export function checkNamespaceProperties(
   catalog: Catalog,
-  warehouse: LocationOwner,
+  warehouse: Warehouse,
   properties: Readonly<Record<string, string>>,
 ): void {
   const { location } = properties

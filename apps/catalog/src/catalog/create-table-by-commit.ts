@@ -30,8 +30,8 @@ export async function createTableByCommit(
   catalog.context.reachFaultPoint('commit.requirements-checked')
   await checkTableRoots(catalog, warehouse, { metadata })
   checkIntroducedFiles(locationsIn(request), metadata)
-  await catalog.context.objectStore.prepareTableFolders(normalizeLocation(metadata.location))
-  const written = await writeMetadata(catalog, metadata)
+  await warehouse.store.prepareTableFolders(normalizeLocation(metadata.location))
+  const written = await writeMetadata(catalog, { warehouse, metadata })
   catalog.context.reachFaultPoint('create.metadata-written')
   const landed = landedRecord(request, commit.requestHash)
   const outcome = await insertTableRow(catalog, {

@@ -45,16 +45,16 @@ async function createInTurn(
 ): Promise<CreatedTable> {
   const { warehouse, request } = creation
   const { levels, name } = identifier
-  const { database, objectStore } = catalog.context
+  const { database } = catalog.context
   const namespace = await findNamespace(database, warehouse.id, levels)
   if (namespace === undefined) throw missingNamespace(identifier)
   const existing = await catalog.pointers.find(warehouse.id, identifier)
   if (existing !== undefined) throw new TableExistsError(identifier)
   const metadata = firstMetadata(catalog, request, namespace.location)
   await checkTableRoots(catalog, warehouse, { metadata })
-  await objectStore.prepareTableFolders(normalizeLocation(metadata.location))
+  await warehouse.store.prepareTableFolders(normalizeLocation(metadata.location))
   if (request.stageCreate) return { outcome: 'staged', metadata }
-  const written = await writeMetadata(catalog, metadata)
+  const written = await writeMetadata(catalog, { warehouse, metadata })
   catalog.context.reachFaultPoint('create.metadata-written')
   const outcome = await insertTableRow(catalog, {
     ...creation,

@@ -1,6 +1,7 @@
 import { isLocationBelow, normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { Catalog } from './catalog.ts'
+import type { Warehouse } from './warehouse.ts'
 
 interface MetadataVersions {
   readonly previous: LoadedMetadata
@@ -12,11 +13,15 @@ interface MetadataVersions {
  * (`write.metadata.delete-after-commit.enabled`). Only files below the table's location, which no other table shares:
  * what a registered file claims about other places is never acted on. Clients that delete first are fine.
  */
-export function deleteOldMetadata(catalog: Catalog, versions: MetadataVersions): void {
+export function deleteOldMetadata(
+  catalog: Catalog,
+  { store }: Warehouse,
+  versions: MetadataVersions,
+): void {
   const files = droppedMetadataFiles(versions)
   if (files.length === 0) return
   catalog.background.start('delete old metadata files', async () => {
-    for (const file of files) await catalog.context.objectStore.delete(file)
+    for (const file of files) await store.delete(file)
   })
 }
 

@@ -34,7 +34,7 @@ async function dropInTurn(catalog: Catalog, drop: TableDrop): Promise<void> {
       ...idempotencyOf(drop, { status: 204 }),
     })
     if (outcome === 'missing') throw new NoSuchTableError(identifier)
-    catalog.metadata.delete(row.metadataLocation)
+    catalog.metadata.delete(warehouse, row.metadataLocation)
   } finally {
     catalog.pointers.forget(warehouse.id, identifier)
   }

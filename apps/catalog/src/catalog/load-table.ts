@@ -1,9 +1,9 @@
 import type { TableRow } from '@timelake/database/table-row'
-import type { WarehouseRow } from '@timelake/database/warehouses'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { MetadataFileMissingError, NoSuchTableError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
 import type { TableIdentifier } from './table-identifier.ts'
+import type { Warehouse } from './warehouse.ts'
 
 /**
  * The row of a table whose metadata file is proven to be there: on a local warehouse anybody may have removed it, on an
@@ -11,7 +11,7 @@ import type { TableIdentifier } from './table-identifier.ts'
  */
 export async function findLoadableTable(
   catalog: Catalog,
-  warehouse: WarehouseRow,
+  warehouse: Warehouse,
   identifier: TableIdentifier,
 ): Promise<TableRow> {
   const found = catalog.pointers.find(warehouse.id, identifier)
@@ -19,8 +19,8 @@ export async function findLoadableTable(
   if (row === undefined) throw new NoSuchTableError(identifier)
   const location = normalizeLocation(row.metadataLocation)
   if (!location.startsWith('file:')) return row
-  const entry = await catalog.context.objectStore.stat(location)
+  const entry = await warehouse.store.stat(location)
   if (entry !== undefined) return row
-  catalog.metadata.delete(row.metadataLocation)
+  catalog.metadata.delete(warehouse, row.metadataLocation)
   throw new MetadataFileMissingError(row.metadataLocation)
 }

@@ -11,15 +11,15 @@ import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import { WAREHOUSE_FOLDER } from '@timelake/storage/name-records'
 import type { Catalog } from './catalog.ts'
-
-export interface LocationOwner {
-  readonly id: string
-  readonly location: string
-}
+import type { Warehouse } from './warehouse.ts'
 
 /** Locations below which the tables of a warehouse may lie. */
-export function allowedPrefixes(catalog: Catalog, warehouse: LocationOwner): readonly string[] {
-  return [warehouse.location, ...catalog.config.extraAllowedLocations]
+export function allowedPrefixes(catalog: Catalog, warehouse: Warehouse): readonly string[] {
+  return [
+    warehouse.location,
+    ...warehouse.settings.allowedLocations,
+    ...catalog.config.extraAllowedLocations,
+  ]
 }
 
 /**
@@ -40,7 +40,7 @@ export function checkAllowed(location: string, prefixes: readonly string[], what
  */
 export async function checkTableRoots(
   catalog: Catalog,
-  warehouse: LocationOwner,
+  warehouse: Warehouse,
   table: { readonly id?: string; readonly metadata: TableMetadata; readonly base?: TableMetadata },
 ): Promise<void> {
   const known = new Set(table.base === undefined ? [] : tableRoots(table.base))
@@ -61,7 +61,7 @@ export async function checkTableRoots(
   }
 }
 
-function checkUnreserved(root: string, warehouse: LocationOwner): void {
+function checkUnreserved(root: string, warehouse: Warehouse): void {
   const reserved = joinLocation(warehouse.location, WAREHOUSE_FOLDER)
   if (!isSameLocation(reserved, root) && !isLocationBelow(reserved, root)) return
   throw new InvalidInputError(

@@ -37,7 +37,7 @@ export async function insertTableRow(
     return outcome
   }
   catalog.context.reachFaultPoint('create.row-written')
-  catalog.metadata.put(loaded, textBytes)
+  catalog.metadata.put(table.warehouse, loaded, textBytes)
   return outcome
 }
 
@@ -93,5 +93,5 @@ async function reconcile(
 }
 
 async function discardOwn(catalog: Catalog, table: NewTableRow): Promise<void> {
-  if (table.ownsFile) await discardMetadata(catalog, table.written.loaded.location)
+  if (table.ownsFile) await discardMetadata(catalog, table.warehouse, table.written.loaded.location)
 }

@@ -14,6 +14,7 @@ import { CommitStateUnknownError, NoSuchTableError, NotAppliedError } from './ca
 import { idempotencyOf, type Catalog } from './catalog.ts'
 import { commitEventPayload } from './commit-event.ts'
 import type { TableCommit } from './table-commit.ts'
+import type { Warehouse } from './warehouse.ts'
 import { deleteOldMetadata } from './delete-old-metadata.ts'
 import { landedRecord } from './landed-request.ts'
 import { discardMetadata, type WrittenMetadata } from './write-metadata.ts'
@@ -42,10 +43,10 @@ export async function publishCommit(
       catalog.context.reachFaultPoint('commit.swapped')
       return acknowledge(catalog, prepared)
     case 'stale':
-      await discardMetadata(catalog, written.loaded.location)
+      await discardMetadata(catalog, commit.warehouse, written.loaded.location)
       return 'stale'
     case 'missing':
-      await discardMetadata(catalog, written.loaded.location)
+      await discardMetadata(catalog, commit.warehouse, written.loaded.location)
       catalog.pointers.forget(row.warehouseId, row)
       throw new NoSuchTableError(commit.identifier)
   }
@@ -82,11 +83,11 @@ async function swap(catalog: Catalog, prepared: PreparedCommit): Promise<SwapOut
 }
 
 function acknowledge(catalog: Catalog, prepared: PreparedCommit): LoadedMetadata {
-  const { row, base, written } = prepared
+  const { row, base, written, commit } = prepared
   const { loaded } = written
   // The old one first, or a large table would push every other table out on its way in.
-  catalog.metadata.delete(row.metadataLocation)
-  catalog.metadata.put(loaded, written.textBytes)
+  catalog.metadata.delete(commit.warehouse, row.metadataLocation)
+  catalog.metadata.put(commit.warehouse, loaded, written.textBytes)
   catalog.pointers.remember({
     ...row,
     tableUuid: loaded.metadata.tableUuid,
@@ -94,7 +95,7 @@ function acknowledge(catalog: Catalog, prepared: PreparedCommit): LoadedMetadata
     metadataLocation: loaded.location,
     version: row.version + 1n,
   })
-  deleteOldMetadata(catalog, { previous: base, current: loaded })
+  deleteOldMetadata(catalog, commit.warehouse, { previous: base, current: loaded })
   return loaded
 }
 
@@ -104,20 +105,26 @@ async function reconcile(
   prepared: PreparedCommit,
   error: unknown,
 ): Promise<SwapOutcome> {
-  const { row, written } = prepared
+  const { row, written, commit } = prepared
   const { location } = written.loaded
   catalog.pointers.forget(row.warehouseId, row)
   if (isRefusal(error)) {
-    await discardMetadata(catalog, location)
+    await discardMetadata(catalog, commit.warehouse, location)
     throw refusalOf(error)
   }
   const current = await readRow(catalog, row.id, error)
   if (current.metadataLocation === location) return 'swapped'
   if (current.metadataLocation === row.metadataLocation) {
-    await discardMetadata(catalog, location)
+    await discardMetadata(catalog, commit.warehouse, location)
     throw new NotAppliedError('the database did not take the commit', { cause: error })
   }
-  return (await isInHistory(catalog, current, { location, cause: error })) ? 'swapped' : 'stale'
+  return (await isInHistory(catalog, current, {
+    warehouse: commit.warehouse,
+    location,
+    cause: error,
+  }))
+    ? 'swapped'
+    : 'stale'
 }
 
 function isRefusal(error: unknown): error is Error {
@@ -151,10 +158,14 @@ async function readRow(catalog: Catalog, tableId: string, cause: unknown): Promi
 async function isInHistory(
   catalog: Catalog,
   current: TableRow,
-  { location, cause }: { readonly location: string; readonly cause: unknown },
+  {
+    warehouse,
+    location,
+    cause,
+  }: { readonly warehouse: Warehouse; readonly location: string; readonly cause: unknown },
 ): Promise<boolean> {
   try {
-    const { metadata } = await catalog.metadata.get(current.metadataLocation)
+    const { metadata } = await catalog.metadata.get(warehouse, current.metadataLocation)
     return metadata.metadataLog.some(({ metadataFile }) => metadataFile === location)
   } catch (second) {
     const causes = new AggregateError([cause, second])

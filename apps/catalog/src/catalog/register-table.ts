@@ -12,6 +12,7 @@ import { allowedPrefixes, checkAllowed, checkTableRoots } from './location-rules
 import { checkName } from './names.ts'
 import { insertTableRow } from './new-table-row.ts'
 import { identifierKey, type TableIdentifier } from './table-identifier.ts'
+import type { Warehouse } from './warehouse.ts'
 
 export interface TableRegistration extends MutationScope {
   readonly identifier: TableIdentifier
@@ -49,8 +50,8 @@ async function registerInTurn(
   const prefixes = allowedPrefixes(catalog, warehouse)
   checkAllowed(metadataLocation, prefixes, 'metadata location')
   // Other writers may have replaced the file since it was last read.
-  catalog.metadata.delete(metadataLocation)
-  const loaded = await readRegistered(catalog, metadataLocation)
+  catalog.metadata.delete(warehouse, metadataLocation)
+  const loaded = await readRegistered(catalog, warehouse, metadataLocation)
   await checkTableRoots(catalog, warehouse, {
     metadata: loaded.metadata,
     ...(existing === undefined ? {} : { id: existing.id }),
@@ -69,9 +70,13 @@ async function registerInTurn(
 }
 
 /** Here a file that breaks the format is the caller's: InvalidInputError instead of CorruptFileError. */
-async function readRegistered(catalog: Catalog, metadataLocation: string): Promise<LoadedMetadata> {
+async function readRegistered(
+  catalog: Catalog,
+  warehouse: Warehouse,
+  metadataLocation: string,
+): Promise<LoadedMetadata> {
   try {
-    return await catalog.metadata.get(metadataLocation)
+    return await catalog.metadata.get(warehouse, metadataLocation)
   } catch (cause) {
     if (!(cause instanceof CorruptFileError)) throw cause
     throw new InvalidInputError(cause.message, undefined, { cause })

@@ -4,10 +4,11 @@ import { gzip } from 'node:zlib'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
-import type { PutOutcome } from '@timelake/storage/object-store'
+import type { ObjectStore, PutOutcome } from '@timelake/storage/object-store'
 import { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { NotAppliedError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
+import type { Warehouse } from './warehouse.ts'
 import { isMetadataGzipped, newMetadataLocation } from './metadata-location.ts'
 
 const compress = promisify(gzip)
@@ -20,6 +21,12 @@ export interface WrittenMetadata {
   readonly textBytes: number
 }
 
+export interface NextMetadata {
+  readonly warehouse: Warehouse
+  readonly metadata: TableMetadata
+  readonly previousLocation?: string
+}
+
 /**
  * Writes a new metadata file under a never-used name; it is durable when this returns. Throws NotAppliedError when the
  * store cannot say so (nothing points at the file, so nothing was applied), and InvalidInputError when
@@ -27,9 +34,9 @@ export interface WrittenMetadata {
  */
 export async function writeMetadata(
   catalog: Catalog,
-  metadata: TableMetadata,
-  previousLocation?: string,
+  next: NextMetadata,
 ): Promise<WrittenMetadata> {
+  const { warehouse, metadata, previousLocation } = next
   for (let attempt = 1; attempt <= NAME_ATTEMPTS_MAX; attempt += 1) {
     const uuid = catalog.context.newUuid()
     const location = newMetadataLocation(metadata, { previousLocation, uuid })
@@ -37,15 +44,19 @@ export async function writeMetadata(
     const text = loaded.fileBytes()
     checkSize(catalog, text.length)
     const bytes = isMetadataGzipped(metadata.properties) ? await compress(text) : text
-    if (await put(catalog, location, bytes)) return { loaded, textBytes: text.length }
+    if (await put(warehouse.store, location, bytes)) return { loaded, textBytes: text.length }
   }
   throw new NotAppliedError('cannot write metadata: every new name was taken')
 }
 
 /** Deletes a metadata file that this process wrote and that no pointer was ever moved to. */
-export async function discardMetadata(catalog: Catalog, location: string): Promise<void> {
+export async function discardMetadata(
+  catalog: Catalog,
+  { store }: Warehouse,
+  location: string,
+): Promise<void> {
   try {
-    await catalog.context.objectStore.delete(normalizeLocation(location))
+    await store.delete(normalizeLocation(location))
   } catch (error) {
     // The file is garbage, not damage; orphan removal finds it.
     catalog.context.log.warn({ err: error, location }, 'cannot delete an unused metadata file')
@@ -61,13 +72,12 @@ function checkSize(catalog: Catalog, textBytes: number): void {
 }
 
 /** Whether the file is ours now; false when the name was taken. */
-async function put(catalog: Catalog, location: string, bytes: Buffer): Promise<boolean> {
-  const { objectStore } = catalog.context
+async function put(store: ObjectStore, location: string, bytes: Buffer): Promise<boolean> {
   const target = normalizeLocation(location)
   let outcome: PutOutcome
   try {
-    outcome = await objectStore.putIfAbsent(target, bytes)
-    if (outcome === 'unknown') outcome = await readBack(catalog, target, bytes)
+    outcome = await store.putIfAbsent(target, bytes)
+    if (outcome === 'unknown') outcome = await readBack(store, target, bytes)
   } catch (cause) {
     throw new NotAppliedError(`cannot write metadata file ${location}`, { cause })
   }
@@ -75,9 +85,9 @@ async function put(catalog: Catalog, location: string, bytes: Buffer): Promise<b
   return outcome === 'created'
 }
 
-async function readBack(catalog: Catalog, target: string, bytes: Buffer): Promise<PutOutcome> {
-  const found = await catalog.context.objectStore.stat(target)
+async function readBack(store: ObjectStore, target: string, bytes: Buffer): Promise<PutOutcome> {
+  const found = await store.stat(target)
   if (found === undefined) return 'unknown'
-  const content = await catalog.context.objectStore.get(target, { sizeBytesMax: found.sizeBytes })
+  const content = await store.get(target, { sizeBytesMax: found.sizeBytes })
   return bytes.equals(content) ? 'created' : 'exists'
 }

@@ -1,5 +1,3 @@
-import { findWarehouse, type WarehouseRow } from '@timelake/database/warehouses'
-import { NoSuchWarehouseError } from '../catalog/catalog-errors.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { errorAnswer } from './error-response.ts'
 import type { HttpAnswer, HttpRequest } from './exchange.ts'
@@ -23,7 +21,6 @@ export type Dispatch = (request: HttpRequest, guard?: Guard) => Promise<Answered
 /** Builds the way of a request: match the raw path, check the caller, find the warehouse, run the route. */
 export function makeDispatch(catalog: Catalog, routes: readonly Route[]): Dispatch {
   const router = new Router(routes)
-  const warehouses = makeWarehouseLookup(catalog)
   const running: RunningKeys = new Map()
 
   return async (request, guard) => {
@@ -35,7 +32,8 @@ export function makeDispatch(catalog: Catalog, routes: readonly Route[]): Dispat
       if (guard !== undefined) checkCaller(guard, request, route)
       if (match.outcome !== 'matched') throw unmatched(request.method, path, match)
       const prefix = match.parameters['prefix']
-      const warehouse = prefix === undefined ? undefined : await warehouses(prefix)
+      const warehouse =
+        prefix === undefined ? undefined : await catalog.warehouses.byName(decodeSegment(prefix))
       const base = { catalog, request, parameters: match.parameters, query, warehouse }
       const call: RouteCall = { ...base, body: undefined, slot: undefined }
       const answer = await runRoute(match.route, call, running)
@@ -83,18 +81,4 @@ async function runRoute(route: Route, call: RouteCall, running: RunningKeys): Pr
     run: (slot) => route.handle({ ...call, body, slot }),
     replay: (outcome) => replay({ ...call, body }, outcome),
   })
-}
-
-/** Warehouses never change and are few, so those that exist are remembered by their raw path segment. */
-function makeWarehouseLookup(catalog: Catalog): (rawPrefix: string) => Promise<WarehouseRow> {
-  const known = new Map<string, WarehouseRow>()
-  return async (rawPrefix) => {
-    const found = known.get(rawPrefix)
-    if (found !== undefined) return found
-    const name = decodeSegment(rawPrefix)
-    const row = await findWarehouse(catalog.context.database, name)
-    if (row === undefined) throw new NoSuchWarehouseError(name)
-    if (rawPrefix === name) known.set(rawPrefix, row)
-    return row
-  }
 }

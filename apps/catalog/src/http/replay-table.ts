@@ -1,8 +1,8 @@
-import type { WarehouseRow } from '@timelake/database/warehouses'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { CommitStateUnknownError, MetadataFileMissingError } from '../catalog/catalog-errors.ts'
 import type { Catalog, StoredOutcome } from '../catalog/catalog.ts'
 import type { TableIdentifier } from '../catalog/table-identifier.ts'
+import type { Warehouse } from '../catalog/warehouse.ts'
 import type { HttpAnswer } from './exchange.ts'
 import { storedAnswer } from './idempotency.ts'
 import { changedTableAnswer } from './table-answer.ts'
@@ -15,30 +15,32 @@ import { changedTableAnswer } from './table-answer.ts'
 export async function replayTable(
   catalog: Catalog,
   outcome: StoredOutcome,
-  table: TableIdentifier & { readonly warehouse: WarehouseRow },
+  table: TableIdentifier & { readonly warehouse: Warehouse },
 ): Promise<HttpAnswer> {
   const { metadataLocation } = outcome
   if (metadataLocation === undefined) return storedAnswer(outcome)
   const loaded =
-    (await readIfThere(catalog, metadataLocation)) ?? (await readNewest(catalog, table))
+    (await readIfThere(catalog, table.warehouse, metadataLocation)) ??
+    (await readNewest(catalog, table))
   if (loaded !== undefined) return changedTableAnswer(loaded)
   throw new CommitStateUnknownError('the request was applied, but its result is not there any more')
 }
 
 async function readNewest(
   catalog: Catalog,
-  table: TableIdentifier & { readonly warehouse: WarehouseRow },
+  table: TableIdentifier & { readonly warehouse: Warehouse },
 ): Promise<LoadedMetadata | undefined> {
   const row = await catalog.pointers.find(table.warehouse.id, table)
-  return row === undefined ? undefined : readIfThere(catalog, row.metadataLocation)
+  return row === undefined ? undefined : readIfThere(catalog, table.warehouse, row.metadataLocation)
 }
 
 async function readIfThere(
   catalog: Catalog,
+  warehouse: Warehouse,
   location: string,
 ): Promise<LoadedMetadata | undefined> {
   try {
-    return await catalog.metadata.get(location)
+    return await catalog.metadata.get(warehouse, location)
   } catch (error) {
     if (error instanceof MetadataFileMissingError) return undefined
     throw error

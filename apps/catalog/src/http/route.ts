@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
-import type { WarehouseRow } from '@timelake/database/warehouses'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
+import type { Warehouse } from '../catalog/warehouse.ts'
 import type { Catalog, IdempotencySlot, StoredOutcome } from '../catalog/catalog.ts'
 import type { HttpAnswer, HttpRequest } from './exchange.ts'
 import { parseJsonBody } from './json.ts'
@@ -26,14 +26,14 @@ export interface RouteCall {
   readonly parameters: RawParameters
   readonly query: string
   /** The warehouse that the prefix names; absent for routes without a prefix. */
-  readonly warehouse: WarehouseRow | undefined
+  readonly warehouse: Warehouse | undefined
   /** The body, read before a mutation that came with an Idempotency-Key. */
   readonly body: Buffer | undefined
   readonly slot: IdempotencySlot | undefined
 }
 
 /** The warehouse of a route with a prefix. */
-export function warehouseOf(call: RouteCall): WarehouseRow {
+export function warehouseOf(call: RouteCall): Warehouse {
   if (call.warehouse === undefined) throw new NoSuchWarehouseError('')
   return call.warehouse
 }

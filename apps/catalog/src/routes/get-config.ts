@@ -1,6 +1,4 @@
-import { findWarehouse } from '@timelake/database/warehouses'
 import { encodeCatalogSettings } from '@timelake/iceberg/rest/config-json'
-import { NoSuchWarehouseError } from '../catalog/catalog-errors.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { queryParameter } from '../http/raw-path.ts'
@@ -18,13 +16,13 @@ export async function getConfig(
   call: RouteCall,
   endpoints: readonly string[],
 ): Promise<HttpAnswer> {
-  const { config, context } = call.catalog
+  const { config, warehouses } = call.catalog
   const name = queryParameter(call.query, 'warehouse') || config.defaultWarehouse
-  const warehouse = await findWarehouse(context.database, name)
-  if (warehouse === undefined) throw new NoSuchWarehouseError(name)
+  const warehouse = await warehouses.byName(name)
   const settings = encodeCatalogSettings({
-    defaults: {},
+    defaults: warehouse.settings.defaults,
     overrides: {
+      ...warehouse.settings.overrides,
       prefix: encodeURIComponent(warehouse.name),
       'namespace-separator': NAMESPACE_SEPARATOR,
     },

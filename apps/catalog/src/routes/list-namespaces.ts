@@ -1,5 +1,5 @@
 import { findNamespace, listNamespaces as listChildren } from '@timelake/database/namespaces'
-import type { WarehouseRow } from '@timelake/database/warehouses'
+import type { Warehouse } from '../catalog/warehouse.ts'
 import { encodeNamespacePage } from '@timelake/iceberg/rest/listing-json'
 import { checkNamespace } from '../catalog/names.ts'
 import { findExistingNamespace } from '../catalog/find-existing-namespace.ts'
@@ -32,7 +32,7 @@ export async function listNamespaces(call: RouteCall): Promise<HttpAnswer> {
  * The levels of an existing parent; an empty `parent` means none. `%251F` is a separator that was encoded twice, unless
  * a namespace exists whose name really holds the text `%1F`.
  */
-async function findParent(call: RouteCall, warehouse: WarehouseRow): Promise<string[]> {
+async function findParent(call: RouteCall, warehouse: Warehouse): Promise<string[]> {
   const raw = rawQueryParameter(call.query, 'parent')
   if (raw === undefined || raw === '') return []
   const exact = decodeNamespaceSegment(raw)

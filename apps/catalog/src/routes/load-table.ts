@@ -11,11 +11,13 @@ import { loadedTableAnswer, matchesETag } from '../http/table-answer.ts'
 export async function loadTable(call: RouteCall): Promise<HttpAnswer> {
   const { catalog, request } = call
   const view = viewInQuery(call.query)
-  const row = await findLoadableTable(catalog, warehouseOf(call), tableInPath(call))
+  const warehouse = warehouseOf(call)
+  const row = await findLoadableTable(catalog, warehouse, tableInPath(call))
   const etag = loadETag(row.metadataLocation, view)
   if (matchesETag(request, etag)) return { status: 304, headers: { etag } }
   const location = row.metadataLocation
-  const loaded = catalog.metadata.peek(location) ?? (await catalog.metadata.get(location))
+  const loaded =
+    catalog.metadata.peek(warehouse, location) ?? (await catalog.metadata.get(warehouse, location))
   return loadedTableAnswer(request, loaded, view)
 }
 

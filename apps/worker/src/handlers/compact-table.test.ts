@@ -1,3 +1,4 @@
+import { sameStoreForAll } from '@timelake/storage/warehouse-stores'
 import {
   abandonedRunsWithOutputs,
   abandonRunningJobs,
@@ -228,19 +229,19 @@ describe('compact-table', () => {
       ])
       ;(rows.length === 1 ? early : late).push(location)
     }
-    const { objectStore } = lake.context
-    const watched: typeof objectStore = {
-      ...objectStore,
+    const { store } = lake.files
+    const watched: typeof store = {
+      ...store,
       async putIfAbsent(location, bytes) {
         await note(location)
-        return objectStore.putIfAbsent(location, bytes)
+        return store.putIfAbsent(location, bytes)
       },
       async putFileIfAbsent(location, localPath) {
         await note(location)
-        return objectStore.putFileIfAbsent(location, localPath)
+        return store.putFileIfAbsent(location, localPath)
       },
     }
-    const context = { ...lake.context, objectStore: watched }
+    const context = { ...lake.context, stores: sameStoreForAll(watched) }
     expect(await compact(undefined, context)).toMatchObject({ state: 'succeeded' })
     expect(late).toEqual([])
     expect(early).toHaveLength(4)
@@ -265,7 +266,7 @@ async function cleanUp(changes: { activeRunIds?: Set<string>; workerId?: string 
   return cleanUpOutputs(
     {
       database: lake.database,
-      store: normalizedStore(lake.context.objectStore),
+      storeOf: async () => normalizedStore(lake.files.store),
       catalogOf: catalogsOf(lake.context),
       workerId: 'another',
       activeRunIds: new Set(),

@@ -15,6 +15,7 @@ import type { WorkerContext } from '../context.ts'
 import { normalizedStore } from '../normalized-store.ts'
 import type { JobHandler, JobOutcome, JobRunContext } from '../run-job.ts'
 import { identifierOf, type CatalogOfTable } from '../table-catalogs.ts'
+import { objectsOf } from '../warehouse-objects.ts'
 import type { WorkerMetrics } from '../worker-metrics.ts'
 
 export interface CompactTableOptions {
@@ -60,7 +61,7 @@ async function compactionContext(
   const { database, nowMs, newUuid, reachFaultPoint } = context
   return {
     catalog: await catalogOf(table),
-    store: normalizedStore(context.objectStore),
+    store: normalizedStore(await objectsOf(context, table.warehouseId)),
     engine,
     directory,
     async recordOutputs(locations) {

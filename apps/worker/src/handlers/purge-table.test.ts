@@ -1,3 +1,4 @@
+import { sameStoreForAll } from '@timelake/storage/warehouse-stores'
 import { findDroppedTable } from '@timelake/database/dropped-tables'
 import { requestJob } from '@timelake/database/maintenance-schedule'
 import { createTable, dropTable, restoreTable } from '@timelake/database/tables'
@@ -41,7 +42,7 @@ async function purge(store: Partial<ObjectStore> = {}, signal?: AbortSignal): Pr
   await requestJob(database, { ...identity, ...asked })
   context.registry.clear()
   const handler = purgeTableHandler({
-    context: { ...context, objectStore: { ...context.objectStore, ...store } },
+    context: { ...context, stores: sameStoreForAll({ ...lake.files.store, ...store }) },
     config: { purgeGraceMs: GRACE_MS, extraAllowedLocations: [] },
     metrics: makeWorkerMetrics(context),
   })
@@ -158,7 +159,7 @@ async function registerOther(
   expect(await createTable(lake.database, { ...table, nowMs: lake.clock.nowMs(), event })).toBe(
     'created',
   )
-  return { ...table, levels: ['n'], version: 0n }
+  return { ...table, kind: 'table', levels: ['n'], version: 0n }
 }
 
 describe('purge-table', () => {

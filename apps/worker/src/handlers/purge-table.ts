@@ -19,10 +19,11 @@ import type { WorkerContext } from '../context.ts'
 import { liveReferences, type LiveReferences } from '../live-references.ts'
 import type { JobHandler, JobOutcome } from '../run-job.ts'
 import type { WorkerConfig } from '../worker-config.ts'
+import { objectsOf } from '../warehouse-objects.ts'
 import type { WorkerMetrics } from '../worker-metrics.ts'
 
 export interface PurgeTableOptions {
-  readonly context: Pick<WorkerContext, 'database' | 'objectStore' | 'nowMs'>
+  readonly context: Pick<WorkerContext, 'database' | 'stores' | 'nowMs'>
   readonly config: Pick<WorkerConfig, 'purgeGraceMs' | 'extraAllowedLocations'>
   readonly metrics: Pick<WorkerMetrics, 'purgedFiles'>
 }
@@ -33,8 +34,10 @@ export interface PurgeTableOptions {
  */
 export function purgeTableHandler(options: PurgeTableOptions): JobHandler {
   const { database, nowMs } = options.context
-  const read = readerOf(options.context.objectStore)
-  const references = liveReferences({ database, read })
+  const references = liveReferences({
+    database,
+    readerOf: async (warehouseId) => readerOf(await objectsOf(options.context, warehouseId)),
+  })
   return async ({ table: { id: tableId }, signal }) => {
     const dropped = await findDroppedTable(database, tableId)
     if (dropped === undefined) return nothingToDo('the table is not dropped any more')
@@ -44,7 +47,7 @@ export function purgeTableHandler(options: PurgeTableOptions): JobHandler {
     if (nowMs() < graceUntilMs) {
       return { ...nothingToDo('it was dropped again'), nextDueAtMs: graceUntilMs }
     }
-    const context = await purgeContext(options, { dropped, read, references, signal })
+    const context = await purgeContext(options, { dropped, references, signal })
     const { outcome, reason, counts } = await purgeTable(context, dropped)
     options.metrics.purgedFiles.inc(deletedCount(counts))
     if (outcome === 'succeeded') await markTablePurged(database, { tableId, nowMs: nowMs() })
@@ -54,18 +57,19 @@ export function purgeTableHandler(options: PurgeTableOptions): JobHandler {
 
 interface PurgeScene {
   readonly dropped: DroppedTableRow
-  readonly read: ReadIfPresent
   readonly references: LiveReferences
   readonly signal: AbortSignal
 }
 
 async function purgeContext(
-  { context: { database, objectStore }, config }: PurgeTableOptions,
-  { dropped, read, references, signal }: PurgeScene,
+  { context, config }: PurgeTableOptions,
+  { dropped, references, signal }: PurgeScene,
 ): Promise<PurgeContext> {
+  const { database } = context
+  const store = await objectsOf(context, dropped.warehouseId)
   return {
-    read,
-    deleteFile: (location) => deleteFile(objectStore, location),
+    read: readerOf(store),
+    deleteFile: (location) => deleteFile(store, location),
     obstacle: (folders) => obstacleOf(database, dropped, folders),
     usersOf: references.usersOf,
     bounds: await boundsOf(database, config, dropped.warehouseId),

@@ -39,6 +39,7 @@ export function describeTables(useDatabase: UseDatabase): void {
       const table = await newTable(database, namespace)
       const row = {
         id: table.id,
+        kind: 'table' as const,
         warehouseId: warehouse.id,
         namespaceId: namespace.id,
         levels: ['ns'],

@@ -12,9 +12,12 @@ interface SplitLocation {
   readonly path: string
 }
 
+/** Schemes by which Hadoop's clients name what everybody else calls `s3`. */
+const S3_ALIASES = new Set(['s3a', 's3n'])
+
 /**
- * One spelling for each place: `/a`, `file:/a`, `file:///a` and `file://localhost/a` become `file:///a`, other
- * schemes keep their authority; trailing slashes go. Nothing is percent-decoded, because stores take names literally.
+ * One spelling for each place: `/a`, `file:/a`, `file:///a` and `file://localhost/a` become `file:///a`, `s3a` and
+ * `s3n` become `s3`, and schemes other than `file` keep their authority; trailing slashes go. Nothing is percent-decoded, because stores take names literally.
  * Texts that are not absolute come back without their trailing slashes.
  */
 export function normalizeLocation(text: string): string {
@@ -70,13 +73,14 @@ export function stripTrailingSlashes(text: string): string {
 
 function splitLocation(text: string): SplitLocation | undefined {
   if (text.startsWith('/')) return { root: 'file://', path: text.slice(1) }
-  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)
-  if (scheme === null) return undefined
-  const name = String(scheme[1]).toLowerCase()
-  const rest = text.slice(scheme[0].length)
+  const written = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(text)
+  if (written === null) return undefined
+  const name = String(written[1]).toLowerCase()
+  const rest = text.slice(written[0].length)
   if (name === 'file') return splitFileLocation(rest)
   const match = /^\/\/([^/]+)(?:\/(.*))?$/s.exec(rest)
-  return match === null ? undefined : { root: `${name}://${match[1]}`, path: match[2] ?? '' }
+  const scheme = S3_ALIASES.has(name) ? 's3' : name
+  return match === null ? undefined : { root: `${scheme}://${match[1]}`, path: match[2] ?? '' }
 }
 
 function splitFileLocation(rest: string): SplitLocation | undefined {

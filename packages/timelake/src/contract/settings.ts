@@ -93,6 +93,68 @@ export const SETTINGS = {
     default: './data',
     doc: 'Directory of the database, the warehouse and the working files of jobs. One process at a time may use it.',
   }),
+  databaseUrl: text({
+    variable: 'TIMELAKE_DATABASE_URL',
+    default: undefined,
+    isSecret: true,
+    doc: 'PostgreSQL (15 or newer) that holds the catalog, `postgres://user:password@host:5432/database`. Unset: an embedded database in the data directory.',
+  }),
+  databaseConnectionsMax: count({
+    variable: 'TIMELAKE_DATABASE_CONNECTIONS_MAX',
+    default: '10',
+    min: 2,
+    max: 1_000,
+    doc: 'Connections that this process opens to PostgreSQL at most.',
+  }),
+  redisUrl: text({
+    variable: 'TIMELAKE_REDIS_URL',
+    default: undefined,
+    isSecret: true,
+    doc: 'Redis or Valkey that carries the messages of jobs, `redis://:password@host:6379`. Needed by workers on PostgreSQL; losing it loses no work.',
+  }),
+  secretKey: text({
+    variable: 'TIMELAKE_SECRET_KEY',
+    default: undefined,
+    isSecret: true,
+    doc: 'Key that seals the credentials of warehouses: 32 bytes in base64 (`openssl rand -base64 32`). All processes on one database need the same one.',
+  }),
+  previousSecretKey: text({
+    variable: 'TIMELAKE_PREVIOUS_SECRET_KEY',
+    default: undefined,
+    isSecret: true,
+    doc: 'The key before TIMELAKE_SECRET_KEY, while it is being replaced: still opens what it sealed.',
+  }),
+  warehouseLocation: text({
+    variable: 'TIMELAKE_WAREHOUSE_LOCATION',
+    default: undefined,
+    doc: 'Where the warehouse `main` lies, for example `s3://lake/main`; made at the first start. Unset: a folder of the data directory.',
+  }),
+  s3Endpoint: text({
+    variable: 'TIMELAKE_S3_ENDPOINT',
+    default: undefined,
+    doc: 'Endpoint of the S3-compatible store of TIMELAKE_WAREHOUSE_LOCATION, `http(s)://host:port`. Unset: AWS.',
+  }),
+  s3Region: text({
+    variable: 'TIMELAKE_S3_REGION',
+    default: 'us-east-1',
+    doc: 'Its region.',
+  }),
+  s3AccessKeyId: text({
+    variable: 'TIMELAKE_S3_ACCESS_KEY_ID',
+    default: undefined,
+    doc: 'Its access key; with TIMELAKE_S3_SECRET_ACCESS_KEY. Unset: the identity of the machine, as the AWS SDK finds it.',
+  }),
+  s3SecretAccessKey: text({
+    variable: 'TIMELAKE_S3_SECRET_ACCESS_KEY',
+    default: undefined,
+    isSecret: true,
+    doc: 'Its secret key.',
+  }),
+  isS3PathStyle: toggle({
+    variable: 'TIMELAKE_S3_PATH_STYLE',
+    default: 'on',
+    doc: 'Whether the bucket stands in the path (most stores) or in the host name (AWS).',
+  }),
   token: text({
     variable: 'TIMELAKE_TOKEN',
     default: undefined,

@@ -1,0 +1,24 @@
+import type { ObjectStore } from './object-store.ts'
+
+/** What a row of the database says of a warehouse's objects. */
+export interface StoredWarehouse {
+  readonly id: string
+  /** Normalized, without a trailing slash. */
+  readonly location: string
+  /** JSON text of a StorageProfile, as `encodeStorageProfile` writes it. */
+  readonly storageProfile: string
+  readonly sealedCredentials: string | undefined
+  /** Changes with every change of the row. */
+  readonly version: bigint
+}
+
+/** Finds the object store of a warehouse; the same one as long as the row stays the same. */
+export interface WarehouseStores {
+  /** Throws StorageProfileError for a row that this process cannot serve, such as one sealed with another key. */
+  storeOf(warehouse: StoredWarehouse): ObjectStore
+}
+
+/** One store for every warehouse. */
+export function sameStoreForAll(store: ObjectStore): WarehouseStores {
+  return { storeOf: () => store }
+}

@@ -1,0 +1,45 @@
+/** Real services for tests, by the variables that `tools/services/start.sh` prints; undefined where they are not set. */
+export interface TestServices {
+  /** A PostgreSQL server in which databases may be made and dropped, `postgres://user@host:port/postgres`. */
+  readonly databaseUrl: string | undefined
+  readonly redisUrl: string | undefined
+  readonly s3: TestS3 | undefined
+}
+
+export interface TestS3 {
+  readonly endpoint: string
+  readonly region: string
+  readonly bucket: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  /** A role that STS at the same endpoint lets the keys assume. */
+  readonly roleArn: string | undefined
+}
+
+/** What the environment offers. Under `CI=true` everything must be there: throws when something is missing. */
+export function testServices(): TestServices {
+  const services = {
+    databaseUrl: process.env['TEST_DATABASE_URL'],
+    redisUrl: process.env['TEST_REDIS_URL'],
+    s3: testS3(),
+  }
+  const missing = Object.entries(services).filter(([, value]) => value === undefined)
+  if (process.env['CI'] === 'true' && missing.length > 0) {
+    throw new Error(`CI tests need real services: ${missing.map(([name]) => name).join(', ')}`)
+  }
+  return services
+}
+
+function testS3(): TestS3 | undefined {
+  const { S3_ENDPOINT, S3_REGION, S3_BUCKET, S3_ACCESS_KEY, S3_SECRET_KEY, STS_ROLE_ARN } =
+    process.env
+  if (!S3_ENDPOINT || !S3_BUCKET || !S3_ACCESS_KEY || !S3_SECRET_KEY) return undefined
+  return {
+    endpoint: S3_ENDPOINT,
+    region: S3_REGION ?? 'us-east-1',
+    bucket: S3_BUCKET,
+    accessKeyId: S3_ACCESS_KEY,
+    secretAccessKey: S3_SECRET_KEY,
+    roleArn: STS_ROLE_ARN,
+  }
+}
