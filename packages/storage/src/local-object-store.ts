@@ -2,6 +2,7 @@ import { constants, type Dirent, lstatSync, type Stats } from 'node:fs'
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
 import { containPaths, errorCode, isAbsentCode, type PathContainment } from './contained-path.ts'
 import { createFile, createFileFrom, isTemporaryName, makeDirectories } from './durable-file.ts'
+import { deleteEach } from './delete-each.ts'
 import { checkNewLocation, pathOfLocation } from './location-path.ts'
 import {
   type GetOptions,
@@ -45,6 +46,7 @@ export function openLocalObjectStore(options: LocalObjectStoreOptions = {}): Obj
       return found.realPath
     },
     delete: (location) => deleteObject(paths, location),
+    deleteMany: (locations) => deleteEach(locations, (location) => deleteObject(paths, location)),
     list: (prefix) => listObjects(paths, prefix),
     async prepareTableFolders(tableLocation) {
       checkNewLocation(tableLocation)

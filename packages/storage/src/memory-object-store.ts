@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { deleteEach } from './delete-each.ts'
 import { checkNewLocation } from './location-path.ts'
 import {
   type GetOptions,
@@ -46,6 +47,7 @@ export function openMemoryObjectStore(options: MemoryObjectStoreOptions = {}): O
       return path
     },
     delete: async (location) => (objects.delete(location) ? 'deleted' : 'absent'),
+    deleteMany: (locations) => deleteEach(locations, async (location) => objects.delete(location)),
     async *list(prefix) {
       const folder = prefix.endsWith('/') ? prefix : `${prefix}/`
       for (const [location, found] of [...objects]) {

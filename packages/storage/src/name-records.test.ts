@@ -48,6 +48,42 @@ describe('name records', () => {
     expect(await locations(store)).toEqual(before)
   })
 
+  it('know from a listing what is recorded already', async () => {
+    const names = openNameRecords(openMemoryObjectStore(), WAREHOUSE)
+    await names.put(table)
+    const isRecorded = await names.recorded()
+    const { kind, ...rest } = table
+    expect(isRecorded({ ...rest, kind })).toBe(true)
+    expect(isRecorded({ ...table, name: 'load' })).toBe(false)
+    expect(isRecorded({ ...table, kind: 'view' })).toBe(false)
+    expect(isRecorded({ ...table, id: 't2' })).toBe(false)
+  })
+
+  it('keep views apart from tables', async () => {
+    const names = openNameRecords(openMemoryObjectStore(), WAREHOUSE)
+    const view = { ...table, kind: 'view', id: 'v1' } as const
+    await names.put(view)
+    expect(await names.readAll()).toEqual({ records: [view], unreadable: [] })
+  })
+
+  it('hold one object when two processes write the same at one time', async () => {
+    const store = openMemoryObjectStore()
+    const names = openNameRecords(store, WAREHOUSE)
+    await Promise.all([names.put(table), names.put(table)])
+    expect(await locations(store)).toHaveLength(1)
+  })
+
+  it('read and replace what earlier releases wrote', async () => {
+    const store = openMemoryObjectStore()
+    const names = openNameRecords(store, WAREHOUSE)
+    const old = `${WAREHOUSE}/.timelake/names/table/t1/00000007.json`
+    await store.putIfAbsent(old, new TextEncoder().encode(JSON.stringify(table)))
+    expect((await names.readAll()).records).toEqual([table])
+    expect((await names.recorded())(table)).toBe(false)
+    await names.put(table)
+    expect(await locations(store)).toEqual([expect.stringMatching(/00000008-[0-9a-f]{16}\.json$/)])
+  })
+
   it('forget a removed subject', async () => {
     const names = openNameRecords(openMemoryObjectStore(), WAREHOUSE)
     await names.put(table)

@@ -24,6 +24,12 @@ export interface GetOptions {
  */
 export type PutOutcome = 'created' | 'exists' | 'unknown'
 
+/** What became of one location of `deleteMany`. `gone`: nothing is there any more; a batch does not tell what was. */
+export type DeleteResult =
+  | { readonly location: string; readonly outcome: 'gone' }
+  /** LocationError when this store does not serve it, StoreUnavailableError when it may still be there. */
+  | { readonly location: string; readonly outcome: 'failed'; readonly error: Error }
+
 /**
  * Objects by location (an absolute URI such as `file:///lake/t/metadata/x.json`). Never relies on list order;
  * "absent" is an answer of the store and never a failure of it. Errors: ObjectNotFoundError, ObjectTooLargeError,
@@ -40,10 +46,17 @@ export interface ObjectStore {
   /** A local path with the object's content, inside `directory` unless the store itself is local. */
   localFile(location: string, directory: string, signal?: AbortSignal): Promise<string>
   delete(location: string): Promise<'deleted' | 'absent'>
+  /** Deletes all of them, in batches where the store has those; one result for each location, in their order. */
+  deleteMany(locations: readonly string[]): Promise<readonly DeleteResult[]>
   /** Every object below the prefix, at any depth, in any order. */
   list(prefix: string): AsyncIterable<ObjectEntry>
   /** Makes a new table's `metadata/` and `data/` folders where the store has folders; elsewhere does nothing. */
   prepareTableFolders(tableLocation: string): Promise<void>
+  /**
+   * Whether the store was found to refuse conditions, so that `putIfAbsent` looks first and then writes, and two writers
+   * of one name may both be told `created`. Absent: it never does.
+   */
+  refusesConditions?(): boolean
 }
 
 export class ObjectNotFoundError extends Error {

@@ -8,7 +8,9 @@ export interface StoredWarehouse {
   /** JSON text of a StorageProfile, as `encodeStorageProfile` writes it. */
   readonly storageProfile: string
   readonly sealedCredentials: string | undefined
-  /** Changes with every change of the row. */
+  /** JSON text; its `allowedLocations` are served beside the warehouse's own. */
+  readonly settings?: string
+  /** Counts the changes of the row. */
   readonly version: bigint
 }
 

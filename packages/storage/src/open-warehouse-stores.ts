@@ -1,0 +1,177 @@
+import { containPaths } from './contained-path.ts'
+import { openLocalObjectStore } from './local-object-store.ts'
+import { pathOfLocation } from './location-path.ts'
+import { LocationError, type ObjectStore } from './object-store.ts'
+import { openS3ObjectStore } from './s3-object-store.ts'
+import { SealedTextError, SecretKeyError, type SecretBox } from './secret-box.ts'
+import {
+  decodeS3Credentials,
+  decodeStorageProfile,
+  type S3Credentials,
+  type S3Profile,
+  StorageProfileError,
+} from './storage-profile.ts'
+import type { StoredWarehouse, WarehouseStores } from './warehouse-stores.ts'
+
+export interface WarehouseStoresOptions {
+  readonly secretBox: SecretBox
+  /** Warehouses on this machine must lie in one of these directories; without any there are none. */
+  readonly localRootDirs: readonly string[]
+  /** Locations that the operator of the process lets every warehouse use. */
+  readonly extraAllowedLocations: readonly string[]
+  /** Keys for S3 warehouses that have none of their own. Absent: the process's own identity. */
+  readonly defaultCredentials?: S3Credentials
+}
+
+interface OpenStore {
+  readonly version: bigint
+  readonly store: ObjectStore
+  close(): void
+}
+
+/** Stores that are kept open; beyond that the one that was not asked for longest is closed, and opened when needed. */
+export const OPEN_STORES_MAX = 256
+
+/**
+ * The stores of all warehouses, each opened at first use and kept as long as its row stays the same; a store that is
+ * replaced lets its calls end. A row older than the one that was seen last gets the newer one's store.
+ */
+export function openWarehouseStores(
+  options: WarehouseStoresOptions,
+): WarehouseStores & { close(): void } {
+  const open = new Map<string, OpenStore>()
+  return {
+    storeOf(warehouse) {
+      const known = open.get(warehouse.id)
+      const isCurrent = known !== undefined && known.version >= warehouse.version
+      const found = isCurrent ? known : openStore(options, warehouse)
+      if (!isCurrent) known?.close()
+      // Last place in the map: asked for most recently.
+      open.delete(warehouse.id)
+      open.set(warehouse.id, found)
+      for (const [id, oldest] of open) {
+        if (open.size <= OPEN_STORES_MAX) break
+        open.delete(id)
+        oldest.close()
+      }
+      return found.store
+    },
+    close() {
+      for (const { close } of open.values()) close()
+      open.clear()
+    },
+  }
+}
+
+function openStore(options: WarehouseStoresOptions, warehouse: StoredWarehouse): OpenStore {
+  const profile = readProfile(warehouse)
+  const { version } = warehouse
+  switch (profile.type) {
+    case 'file':
+      return { version, store: openFileStore(options, warehouse), close: () => undefined }
+    case 's3': {
+      const store = openBucketStore(options, warehouse, profile)
+      return { version, store, close: () => store.close() }
+    }
+  }
+}
+
+function readProfile(warehouse: StoredWarehouse): ReturnType<typeof decodeStorageProfile> {
+  try {
+    return decodeStorageProfile(JSON.parse(warehouse.storageProfile))
+  } catch (cause) {
+    throw unservable(warehouse, 'its storage profile cannot be read', cause)
+  }
+}
+
+function openFileStore(options: WarehouseStoresOptions, warehouse: StoredWarehouse): ObjectStore {
+  const isInside = insideOf(options.localRootDirs)
+  if (!isInside(warehouse.location)) {
+    throw unservable(warehouse, 'it lies outside the directories that this process may use')
+  }
+  const locations = [
+    warehouse.location,
+    ...options.extraAllowedLocations.filter(isLocal),
+    ...allowedLocationsOf(warehouse).filter((location) => isLocal(location) && isInside(location)),
+  ]
+  return openLocalObjectStore({ rootDirs: locations.map(pathOfLocation) })
+}
+
+/** Whether a location of this machine lies in one of the directories, links followed. */
+function insideOf(rootDirs: readonly string[]): (location: string) => boolean {
+  // No directories would mean all of them.
+  if (rootDirs.length === 0) return () => false
+  const paths = containPaths(rootDirs)
+  return (location) => {
+    try {
+      paths.future(pathOfLocation(location))
+      return true
+    } catch (error) {
+      if (error instanceof LocationError) return false
+      throw error
+    }
+  }
+}
+
+function openBucketStore(
+  options: WarehouseStoresOptions,
+  warehouse: StoredWarehouse,
+  profile: S3Profile,
+): ReturnType<typeof openS3ObjectStore> {
+  const credentials = credentialsOf(options, warehouse)
+  const locations = [
+    warehouse.location,
+    ...options.extraAllowedLocations,
+    ...allowedLocationsOf(warehouse),
+  ]
+  const roots = locations
+    .map((location) => location.replace(/^s3[an]:/, 's3:'))
+    .filter((location) => location.startsWith('s3:'))
+  return openS3ObjectStore({
+    profile,
+    roots,
+    ...(credentials === undefined ? {} : { credentials }),
+  })
+}
+
+function credentialsOf(
+  { secretBox, defaultCredentials }: WarehouseStoresOptions,
+  warehouse: StoredWarehouse,
+): S3Credentials | undefined {
+  if (warehouse.sealedCredentials === undefined) return defaultCredentials
+  try {
+    const text = secretBox.open(warehouse.sealedCredentials, warehouse.id)
+    return decodeS3Credentials(JSON.parse(text))
+  } catch (error) {
+    // An error of JSON.parse quotes the text, which is the secret.
+    const isSilent =
+      error instanceof SealedTextError ||
+      error instanceof SecretKeyError ||
+      error instanceof StorageProfileError
+    throw unservable(warehouse, 'its credentials do not open', isSilent ? error : undefined)
+  }
+}
+
+function allowedLocationsOf({ settings }: StoredWarehouse): readonly string[] {
+  if (settings === undefined) return []
+  // `as`: written by the catalog's codec of warehouse settings.
+  const decoded = JSON.parse(settings) as { readonly allowedLocations?: readonly string[] }
+  return decoded.allowedLocations ?? []
+}
+
+function isLocal(location: string): boolean {
+  return location.startsWith('file:') || location.startsWith('/')
+}
+
+function unservable(
+  { id, location }: StoredWarehouse,
+  reason: string,
+  cause?: unknown,
+): StorageProfileError {
+  const options = cause === undefined ? {} : { cause }
+  return new StorageProfileError(
+    `cannot serve warehouse ${id} at ${location}: ${reason}`,
+    undefined,
+    options,
+  )
+}
