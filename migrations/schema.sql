@@ -36,9 +36,12 @@ create table dropped_table (
   dropped_at_ms bigint not null,
   purged_at_ms bigint,
   kind text collate "C" not null,
+  purge_requested_at_ms bigint,
+  purge_started_at_ms bigint,
   constraint dropped_table_kind_check CHECK ((kind = ANY (ARRAY['table'::text, 'view'::text]))),
   constraint dropped_table_pkey PRIMARY KEY (id)
 );
+CREATE INDEX dropped_table_newest ON public.dropped_table USING btree (warehouse_id, dropped_at_ms DESC, id);
 
 create table idempotency_key (
   warehouse_id text collate "C" not null,

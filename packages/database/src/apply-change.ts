@@ -86,13 +86,23 @@ export interface ViolatedChange {
  * The same for changes whose check in the statement can be overtaken by another connection: the constraint that then
  * refuses it is the answer.
  */
-export async function applyUnlessViolated<Verdict>(
+export function applyUnlessViolated<Verdict>(
   session: SqlSession,
   statement: string,
   change: Change,
-): Promise<(Verdict & { readonly changed: boolean; readonly violated?: never }) | ViolatedChange> {
+): Promise<UnlessViolated<Verdict>> {
+  return unlessViolated(() => applyChange<Verdict>(session, statement, change))
+}
+
+export type UnlessViolated<Verdict> =
+  (Verdict & { readonly changed: boolean; readonly violated?: never }) | ViolatedChange
+
+/** The verdict of a change, or the constraint that refused it. */
+export async function unlessViolated<Verdict>(
+  apply: () => Promise<Verdict & { readonly changed: boolean }>,
+): Promise<UnlessViolated<Verdict>> {
   try {
-    return await applyChange<Verdict>(session, statement, change)
+    return await apply()
   } catch (error) {
     const violated = error instanceof StatementError ? VIOLATIONS[error.code ?? ''] : undefined
     if (violated === undefined) throw error

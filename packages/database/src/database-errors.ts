@@ -16,6 +16,17 @@ export class StatementError extends Error {
 /** The database did not answer: what was asked may or may not have happened. Read before deciding. */
 export class DatabaseUnavailableError extends Error {
   override readonly name = 'DatabaseUnavailableError'
+  /** Whether what was asked certainly changed nothing, as when no connection could be made or no commit was sent. */
+  readonly isUnsent: boolean
+  constructor(message: string, options: ErrorOptions & { isUnsent?: boolean } = {}) {
+    super(message, options)
+    this.isUnsent = options.isUnsent ?? false
+  }
+}
+
+/** The database server is too old or set up in a way that cannot hold the catalog. */
+export class UnsupportedServerError extends Error {
+  override readonly name = 'UnsupportedServerError'
 }
 
 /** The data was written by a newer program: using it with this one could damage it. */

@@ -1,5 +1,5 @@
 /*
- * Looking tables up. Nothing here locks; the pointer that is read may be stale when it is used, which the swap finds.
+ * Looking tables and views up. Nothing here locks; the pointer that is read may be stale when it is used, which the swap finds.
  */
 import { overlapCondition, overlapParameters } from './location-overlap.ts'
 import type { SqlSession } from './sql-session.ts'
@@ -92,8 +92,8 @@ where t.warehouse_id = $1 and ${overlapCondition('t.location', 2)}
 order by t.location limit 100`
 
 /**
- * Live tables whose location equals, contains or lies inside the given one (normalized, no trailing slash); the
- * first hundred.
+ * Live tables and views whose location equals, contains or lies inside the given one (normalized, no trailing slash);
+ * the first hundred.
  */
 export async function findTablesNear(
   session: SqlSession,

@@ -158,6 +158,7 @@ export async function pruneIdempotencyKeys(
   const rows = await session.query(
     `delete from idempotency_key where (warehouse_id, key) in (
        select warehouse_id, key from idempotency_key where expires_at_ms <= $1 order by expires_at_ms limit $2
+       for update skip locked
      ) returning 1`,
     [nowMs, limit],
   )

@@ -238,7 +238,7 @@ export async function pruneJobRuns(
     `delete from job_run where id in (
        select r.id from job_run r where r.state <> 'running' and r.started_at_ms < $1
          and not exists (select from job_output o where o.run_id = r.id)
-       order by r.started_at_ms limit $2
+       order by r.started_at_ms limit $2 for update skip locked
      ) returning 1`,
     [startedBeforeMs, limit],
   )

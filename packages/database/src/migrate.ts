@@ -20,8 +20,14 @@ interface AppliedMigration {
 
 const MIGRATION_FILE = /^(\d{4})-[a-z0-9-]+\.sql$/
 
-/** Two processes that start at once apply each migration once; the number only has to be ours. */
-const MIGRATION_LOCK = 7_241_993
+/**
+ * Processes that start at once apply each migration once: they wait for each other, however long that takes. The number
+ * only has to be ours.
+ */
+const TAKE_TURNS = `
+set local statement_timeout = 0;
+set local lock_timeout = 0;
+select pg_advisory_xact_lock(7241993)`
 
 /**
  * Brings the schema up to the newest file of the directory, each migration in its own transaction together with its
@@ -68,10 +74,11 @@ async function pendingMigrations(
 }
 
 async function readApplied(session: SqlSession): Promise<AppliedMigration[]> {
-  const [found] = await session.query<{ present: boolean }>(
-    `select to_regclass('public.schema_migration') is not null as present`,
+  // @NOTE to_regclass answers from a cache, which a session that waits for its turn does not refresh.
+  const found = await session.query(
+    `select 1 from pg_class where relnamespace = 'public'::regnamespace and relname = 'schema_migration'`,
   )
-  if (!found?.present) return []
+  if (found.length === 0) return []
   return session.query(
     'select version, name, checksum from public.schema_migration order by version',
   )
@@ -87,7 +94,7 @@ function checkUnchanged(record: AppliedMigration, migrations: readonly Migration
 }
 
 async function applyMigration(session: SqlSession, migration: Migration): Promise<boolean> {
-  await session.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+  await session.runScript(TAKE_TURNS)
   const applied = await readApplied(session)
   if (applied.some((record) => record.version === migration.version)) return false
   await session.runScript(migration.text)

@@ -4,16 +4,30 @@
  */
 import { splitLevels } from './stored-name.ts'
 import type { SqlSession } from './sql-session.ts'
+import type { RowKind } from './table-row.ts'
+
+/**
+ * A place in the order of the events: by transaction, then by sequence number. Sequence numbers alone are no order to
+ * follow: they become visible when their transactions end, an earlier one perhaps after a later one.
+ */
+export interface EventCursor {
+  readonly transactionId: bigint
+  readonly seq: bigint
+}
+
+/** Before every event. */
+export const FIRST_EVENT: EventCursor = { transactionId: 0n, seq: 0n }
 
 export interface NameChanges {
-  /** Everything up to this sequence number is covered. */
-  readonly lastSeq: bigint
+  /** Everything up to here is covered. */
+  readonly cursor: EventCursor
   readonly tableIds: readonly string[]
   readonly namespaceIds: readonly string[]
 }
 
 export interface NamedTable {
   readonly id: string
+  readonly kind: RowKind
   readonly tableUuid: string
   readonly levels: readonly string[]
   readonly name: string
@@ -29,30 +43,40 @@ export interface NamedNamespace {
 
 interface EventRow {
   readonly seq: bigint
+  readonly transaction_id: string
   readonly event_id: string
   readonly table_id: string | null
   readonly is_naming: boolean
 }
 
-// A commit names nothing new unless it puts the metadata into another folder.
+// A commit names nothing new unless it puts the metadata into another folder. Every transaction before the oldest one that
+// is still open has ended, so no event can come up behind those that are read here.
 const EVENTS_AFTER = `
-select seq, event_id, table_id,
-  kind <> 'table-committed'
+select seq, transaction_id::text as transaction_id, event_id, table_id,
+  kind not in ('table-committed', 'view-committed')
     or regexp_replace(payload::json ->> 'metadata-location', '[^/]*$', '')
       is distinct from regexp_replace(payload::json ->> 'previous-metadata-location', '[^/]*$', '') as is_naming
 from outbox_event
-where seq > $1 and warehouse_id = $2
-order by seq limit $3`
+where (transaction_id, seq) > ($1::xid8, $2::bigint) and warehouse_id = $3
+  and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+order by transaction_id, seq limit $4`
 
 /**
- * The subjects of up to `limit` events behind `afterSeq` that made, renamed, moved, changed or dropped something;
- * other commits of tables are passed over. Undefined when nothing is behind `afterSeq`.
+ * The subjects of up to `limit` events behind the cursor that made, renamed, moved, changed or dropped something; other
+ * commits of tables are passed over. Undefined when nothing is behind it. Waits for no transaction that is open: its
+ * events, and those of transactions that began after it, come when it has ended.
  */
 export async function nameChangesAfter(
   session: SqlSession,
-  { warehouseId, afterSeq, limit }: { warehouseId: string; afterSeq: bigint; limit: number },
+  {
+    warehouseId,
+    after,
+    limit,
+  }: { readonly warehouseId: string; readonly after: EventCursor; readonly limit: number },
 ): Promise<NameChanges | undefined> {
-  const rows = await session.query<EventRow>(EVENTS_AFTER, [afterSeq, warehouseId, limit])
+  const { transactionId, seq } = after
+  const params = [transactionId, seq, warehouseId, limit]
+  const rows = await session.query<EventRow>(EVENTS_AFTER, params)
   const last = rows.at(-1)
   if (last === undefined) return undefined
   const changes = rows.filter(({ is_naming }) => is_naming)
@@ -62,7 +86,7 @@ export async function nameChangesAfter(
     .filter(({ table_id }) => table_id === null)
     .map(({ event_id }) => event_id.slice(0, event_id.lastIndexOf('-')))
   return {
-    lastSeq: last.seq,
+    cursor: { transactionId: BigInt(last.transaction_id), seq: last.seq },
     tableIds: [...new Set(tableIds)],
     namespaceIds: [...new Set(namespaceIds)],
   }
@@ -70,6 +94,7 @@ export async function nameChangesAfter(
 
 interface NamedTableRow {
   readonly id: string
+  readonly kind: RowKind
   readonly table_uuid: string
   readonly levels: string
   readonly name: string
@@ -78,10 +103,10 @@ interface NamedTableRow {
 }
 
 const TABLES = `
-select t.id, t.table_uuid, n.levels, t.name, t.location, t.metadata_location
+select t.id, t.kind, t.table_uuid, n.levels, t.name, t.location, t.metadata_location
 from catalog_table t join namespace n on n.id = t.namespace_id`
 
-/** The live tables among these ids. */
+/** The live tables and views among these ids. */
 export async function findNamedTables(
   session: SqlSession,
   ids: readonly string[],
@@ -90,7 +115,7 @@ export async function findNamedTables(
   return rows.map(namedTable)
 }
 
-/** A page of a warehouse's live tables in the order of their ids. */
+/** A page of a warehouse's live tables and views in the order of their ids. */
 export async function listNamedTables(
   session: SqlSession,
   { warehouseId, afterId, limit }: { warehouseId: string; afterId: string; limit: number },
@@ -136,6 +161,7 @@ export async function listNamedNamespaces(
 function namedTable(row: NamedTableRow): NamedTable {
   return {
     id: row.id,
+    kind: row.kind,
     tableUuid: row.table_uuid,
     levels: splitLevels(row.levels),
     name: row.name,

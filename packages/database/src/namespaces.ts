@@ -1,6 +1,6 @@
 /*
  * Namespaces. Names are exact: they differ by case and by normal form. The parent of a nested namespace must exist,
- * and a namespace with tables or children cannot be dropped.
+ * and a namespace with tables, views or children cannot be dropped.
  * Errors: IdempotencyKeyLostError; StatementError and DatabaseUnavailableError of the session.
  */
 import { applyChange, applyUnlessViolated, changeStatement, NOW_PARAMETER } from './apply-change.ts'
@@ -171,6 +171,8 @@ export interface NamespacePropertiesUpdate {
   /** The outcome may depend on what was changed. */
   readonly idempotency?:
     IdempotencyTicket | ((result: NamespacePropertiesResult) => IdempotencyTicket) | undefined
+  /** It is sent again because an answer was lost: where everything is as asked, nothing is changed a second time. */
+  readonly isRepeated?: boolean
 }
 
 export interface NamespacePropertiesResult {
@@ -196,12 +198,16 @@ export async function updateNamespaceProperties(
     const missing = update.removals.filter((key) => !removed.includes(key))
     for (const [key, value] of Object.entries(update.updates)) properties.set(key, value)
     const result = { updated: Object.keys(update.updates), removed, missing }
-    const { idempotency } = update
+    const { idempotency, isRepeated = false } = update
+    const text = JSON.stringify(Object.fromEntries(properties))
+    if (isRepeated && text === record.properties) {
+      return { ...result, removed: missing, missing: [] }
+    }
     await applyChange(session, UPDATE, {
       event: update.event,
       nowMs: update.nowMs,
       idempotency: typeof idempotency === 'function' ? idempotency(result) : idempotency,
-      params: [update.namespaceId, JSON.stringify(Object.fromEntries(properties))],
+      params: [update.namespaceId, text],
     })
     return result
   })
@@ -221,7 +227,8 @@ const DROP = changeStatement(
   from made
 )`,
   `exists (select from namespace where id = $9::text) as found,
-  (select count(*) from catalog_table where namespace_id = $9::text)::int as tables,
+  (select count(*) from catalog_table where namespace_id = $9::text and kind = 'table')::int as tables,
+  (select count(*) from catalog_table where namespace_id = $9::text and kind = 'view')::int as views,
   (select count(*) from namespace where parent_id = $9::text)::int as children`,
 )
 
@@ -233,25 +240,30 @@ export interface NamespaceDrop {
 }
 
 export type DropNamespaceOutcome =
-  | 'dropped'
-  | 'missing'
-  | { readonly outcome: 'not-empty'; readonly tables: number; readonly children: number }
+  'dropped' | 'missing' | ({ readonly outcome: 'not-empty' } & NamespaceContent)
 
-/** Removes an empty namespace; `not-empty` counts the tables and the direct children in the way. */
+/** How much is directly in a namespace, each kind counted for itself. */
+export interface NamespaceContent {
+  readonly tables: number
+  readonly views: number
+  readonly children: number
+}
+
+/** Removes an empty namespace; `not-empty` counts what is in the way. */
 export async function dropNamespace(
   session: SqlSession,
   drop: NamespaceDrop,
 ): Promise<DropNamespaceOutcome> {
-  const row = await applyUnlessViolated<{ found: boolean; tables: number; children: number }>(
-    session,
-    DROP,
-    { ...drop, params: [drop.namespaceId] },
-  )
+  const row = await applyUnlessViolated<{ found: boolean } & NamespaceContent>(session, DROP, {
+    ...drop,
+    params: [drop.namespaceId],
+  })
   // Something was made inside it between the look and the delete; its reference holds the namespace.
-  if (row.violated !== undefined) return { outcome: 'not-empty', tables: 0, children: 0 }
+  if (row.violated !== undefined) return { outcome: 'not-empty', tables: 0, views: 0, children: 0 }
   if (row.changed) return 'dropped'
   if (!row.found) return 'missing'
-  return { outcome: 'not-empty', tables: row.tables, children: row.children }
+  const { tables, views, children } = row
+  return { outcome: 'not-empty', tables, views, children }
 }
 
 function rowOf(record: NamespaceRecord): NamespaceRow {

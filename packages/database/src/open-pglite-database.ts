@@ -6,7 +6,7 @@ import { DatabaseUnavailableError } from './database-errors.ts'
 import { INT8_OID } from './decode-rows.ts'
 import { PgliteConnection } from './pglite-connection.ts'
 import { PgliteDatabase } from './pglite-database.ts'
-import type { Database } from './sql-session.ts'
+import type { EmbeddedDatabase } from './sql-session.ts'
 
 export interface PgliteDatabaseOptions {
   /** Absent: in this process's memory, gone when it is closed. */
@@ -21,7 +21,9 @@ export interface PgliteDatabaseOptions {
  * would lose data silently: hold `lockDataDirectory` first. PGlite never flushes to disk: a killed process loses
  * nothing, a power cut may.
  */
-export async function openPgliteDatabase(options: PgliteDatabaseOptions = {}): Promise<Database> {
+export async function openPgliteDatabase(
+  options: PgliteDatabaseOptions = {},
+): Promise<EmbeddedDatabase> {
   const pglite = await openPglite(options)
   return new PgliteDatabase(new PgliteConnection(pglite))
 }

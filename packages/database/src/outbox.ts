@@ -1,6 +1,8 @@
 /*
  * Events. A row is written in the transaction of the change that it tells of (apply-change.ts) and stays until it was
- * dispatched and pruned. seq orders the rows of one process; event numbers are dense per table and per namespace.
+ * dispatched and pruned. Event numbers are dense per table and per namespace. seq is no order to follow by: a row shows up
+ * when its transaction ends, perhaps behind later ones. The relay goes by what was not dispatched yet, so it misses none;
+ * who follows by a cursor takes the one of name-changes.ts.
  */
 import { splitLevels } from './stored-name.ts'
 import type { SqlSession } from './sql-session.ts'
@@ -11,6 +13,11 @@ export type EventKind =
   | 'table-dropped'
   | 'table-renamed'
   | 'table-registered'
+  | 'view-created'
+  | 'view-committed'
+  | 'view-dropped'
+  | 'view-renamed'
+  | 'view-registered'
   | 'namespace-created'
   | 'namespace-dropped'
   | 'namespace-updated'
@@ -23,10 +30,10 @@ export interface EventInput {
 
 export interface OutboxEvent {
   readonly seq: bigint
-  /** `<id of the table or namespace>-<event number>`: the same event always has the same id. */
+  /** `<id of the table, view or namespace>-<event number>`: the same event always has the same id. */
   readonly eventId: string
   readonly warehouseId: string
-  /** Absent for events of namespaces, like `tableUuid` and `name`. */
+  /** The table or view. Absent for events of namespaces, like `tableUuid` and `name`. */
   readonly tableId: string | undefined
   readonly tableUuid: string | undefined
   readonly eventNumber: bigint
@@ -54,13 +61,16 @@ interface OutboxRow {
   readonly dispatched_at_ms: bigint | null
 }
 
-/** Up to `limit` events that were not dispatched, oldest first. They stay until they are marked. */
+/**
+ * Up to `limit` events that were not dispatched, oldest first. They stay until they are marked. Inside a transaction they
+ * are the caller's alone until it ends: others who ask meanwhile get the ones after.
+ */
 export async function takeUndispatchedEvents(
   session: SqlSession,
   { limit }: { readonly limit: number },
 ): Promise<OutboxEvent[]> {
   const rows = await session.query<OutboxRow>(
-    'select * from outbox_event where dispatched_at_ms is null order by seq limit $1',
+    'select * from outbox_event where dispatched_at_ms is null order by seq limit $1 for update skip locked',
     [limit],
   )
   return rows.map(eventOf)
@@ -86,6 +96,7 @@ export async function pruneOutbox(
   const rows = await session.query(
     `delete from outbox_event where seq in (
        select seq from outbox_event where dispatched_at_ms < $1 order by dispatched_at_ms limit $2
+       for update skip locked
      ) returning 1`,
     [dispatchedBeforeMs, limit],
   )

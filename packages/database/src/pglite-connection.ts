@@ -1,5 +1,6 @@
 import { type messages, type PGlite, protocol } from '@electric-sql/pglite'
 import { DatabaseUnavailableError, StatementError } from './database-errors.ts'
+import { refusedStatement } from './refused-statement.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 type BackendMessage = messages.BackendMessage
@@ -146,28 +147,20 @@ export class PgliteConnection {
     if (this.#failure !== undefined) {
       throw new DatabaseUnavailableError('the database is closed or has failed', {
         cause: this.#failure,
+        isUnsent: true,
       })
     }
     try {
       const { messages: received } = await this.#pglite.execProtocol(bytes, { syncToFs: false })
       return received
     } catch (error) {
-      if (error instanceof protocol.messages.DatabaseError) throw statementError(error, text)
+      if (error instanceof protocol.messages.DatabaseError) throw refusedStatement(text, error)
       this.#failure = error
       throw new DatabaseUnavailableError('the database failed while it ran a statement', {
         cause: error,
       })
     }
   }
-}
-
-function statementError(error: messages.DatabaseError, text: string): StatementError {
-  const head = text.trim().replaceAll(/\s+/g, ' ').slice(0, 80)
-  return new StatementError(`database refused "${head}": ${error.message}`, {
-    cause: error,
-    ...(error.code === undefined ? {} : { code: error.code }),
-    ...(error.constraint === undefined ? {} : { constraint: error.constraint }),
-  })
 }
 
 /** The result of the last statement of a script. */

@@ -1,27 +1,34 @@
-import { StatementError } from './database-errors.ts'
 import { decodeRows, nodePostgresParsers, type ParserOf, sessionParsers } from './decode-rows.ts'
 import type { PgliteConnection } from './pglite-connection.ts'
 import { PgliteQueuePool } from './pglite-queue-pool.ts'
 import { PgliteUpkeep } from './pglite-upkeep.ts'
 import type { QueuePool } from './queue-pool.ts'
-import type { Database, SqlSession } from './sql-session.ts'
+import type { EmbeddedDatabase, SqlSession } from './sql-session.ts'
+import { type HeldConnection, runTransaction } from './sql-transaction.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 /**
  * The database over one PGlite session. Statements outside a transaction and whole transactions take turns, so a
  * transaction is never mixed with anybody else's statements.
  */
-export class PgliteDatabase implements Database {
+export class PgliteDatabase implements EmbeddedDatabase {
   readonly #connection: PgliteConnection
   readonly #turns = new TurnQueue()
   readonly #upkeep = new PgliteUpkeep()
   readonly #parserOf: ParserOf
+  readonly #held: HeldConnection
   readonly #queuePool: QueuePool
 
   constructor(connection: PgliteConnection) {
     this.#connection = connection
     const driver: ParserOf = (typeOid) => connection.parserOf(typeOid)
     this.#parserOf = sessionParsers(driver)
+    this.#held = {
+      query: async (text, params) =>
+        decodeRows(await connection.execute(text, params), this.#parserOf),
+      runScript: async (text) => void (await connection.script(text)),
+      command: async (text) => (await connection.script(text)).commandTag,
+    }
     this.#queuePool = new PgliteQueuePool({
       inTurn: (work) => this.#inTurn(() => work(connection)),
       onNotification: (listener) => connection.onNotification(listener),
@@ -29,19 +36,16 @@ export class PgliteDatabase implements Database {
     })
   }
 
-  async query<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    return decodeRows(
-      await this.#inTurn(() => this.#connection.execute(text, params)),
-      this.#parserOf,
-    )
+  query<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
+    return this.#inTurn(() => this.#held.query(text, params))
   }
 
-  async runScript(text: string): Promise<void> {
-    await this.#inTurn(() => this.#connection.script(text))
+  runScript(text: string): Promise<void> {
+    return this.#inTurn(() => this.#held.runScript(text))
   }
 
   transaction<T>(run: (session: SqlSession) => Promise<T>): Promise<T> {
-    return this.#inTurn(() => this.#transaction(run))
+    return this.#inTurn(() => runTransaction(this.#held, run))
   }
 
   queuePool(): QueuePool {
@@ -59,56 +63,5 @@ export class PgliteDatabase implements Database {
       this.#turns.run(() => this.#upkeep.look(this.#connection)).catch(() => {})
     }
     return turn
-  }
-
-  async #transaction<T>(run: (session: SqlSession) => Promise<T>): Promise<T> {
-    const session = new TransactionSession(this.#connection, this.#parserOf)
-    await this.#connection.script('BEGIN')
-    let value: T
-    try {
-      value = await run(session)
-    } catch (error) {
-      session.end()
-      // When even this fails the connection has failed for good, and the first error says why.
-      await this.#connection.script('ROLLBACK').catch(() => {})
-      throw error
-    }
-    session.end()
-    const { commandTag } = await this.#connection.script('COMMIT')
-    if (commandTag !== 'COMMIT') {
-      throw new StatementError(
-        'the transaction was rolled back, because one of its statements had failed',
-      )
-    }
-    return value
-  }
-}
-
-class TransactionSession implements SqlSession {
-  readonly #connection: PgliteConnection
-  readonly #parserOf: ParserOf
-  #ended = false
-
-  constructor(connection: PgliteConnection, parserOf: ParserOf) {
-    this.#connection = connection
-    this.#parserOf = parserOf
-  }
-
-  async query<Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
-    this.#checkOpen()
-    return decodeRows(await this.#connection.execute(text, params), this.#parserOf)
-  }
-
-  async runScript(text: string): Promise<void> {
-    this.#checkOpen()
-    await this.#connection.script(text)
-  }
-
-  end(): void {
-    this.#ended = true
-  }
-
-  #checkOpen(): void {
-    if (this.#ended) throw new StatementError('the transaction of this session has ended')
   }
 }

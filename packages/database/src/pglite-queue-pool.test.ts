@@ -2,10 +2,10 @@ import { openTestDatabase } from '@timelake/testing/open-test-database'
 import { waitFor } from '@timelake/testing/wait-for'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { QueueNotification, QueuePool } from './queue-pool.ts'
-import type { Database } from './sql-session.ts'
+import type { EmbeddedDatabase } from './sql-session.ts'
 
 describe('the pool for the job queue', () => {
-  let database: Database
+  let database: EmbeddedDatabase
   let pool: QueuePool
 
   beforeAll(async () => {

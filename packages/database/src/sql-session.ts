@@ -14,11 +14,16 @@ export interface SqlSession {
 
 /**
  * A database of this house. `transaction` commits when `run` resolves and rolls back when it rejects; inside it, use
- * only the session that it was given: the database itself waits for the transaction to end.
+ * only the session that it was given: the database itself may wait for the transaction to end.
  */
 export interface Database extends SqlSession {
   transaction<T>(run: (session: SqlSession) => Promise<T>): Promise<T>
+  /** Waits for what was asked before; whatever is asked afterwards is refused with DatabaseUnavailableError. */
+  close(): Promise<void>
+}
+
+/** The database inside this process, which also keeps the job queue. */
+export interface EmbeddedDatabase extends Database {
   /** The same database for the job queue, shaped like a pool of node-postgres. */
   queuePool(): QueuePool
-  close(): Promise<void>
 }

@@ -11,12 +11,11 @@ import {
   NOW_PARAMETER,
 } from './apply-change.ts'
 import { LocationTakenError } from './database-errors.ts'
-import { findTableById, findTablesNear } from './find-tables.ts'
 import type { IdempotencyTicket } from './idempotency.ts'
 import { type LandedCommit, landedExpressions, landedParameters } from './landed-commits.ts'
+import { type DatabaseOrTransaction, whileLocationsStand } from './lock-locations.ts'
 import { overlapCondition, overlapParameters } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
-import type { SqlSession } from './sql-session.ts'
 
 export interface MetadataSwap {
   readonly tableId: string
@@ -31,63 +30,78 @@ export interface MetadataSwap {
   readonly idempotency?: IdempotencyTicket | undefined
 }
 
-// $9 table, $10 expected, $11 next, $12 uuid, $13 location, $14-$16 landed, $17-$19 overlap
-const SWAP = changeStatement(
-  `made as (
+// $9 table, $10 expected, $11 next, $12 uuid, $13 location, $14-$16 landed; for one that moves, $17-$19 overlap
+const swapStatement = ({ overlap, condition }: { overlap: string; condition: string }) =>
+  changeStatement(
+    `overlap as (
+  ${overlap}
+), made as (
   update catalog_table t set metadata_location = $11::text, table_uuid = $12::text, location = $13::text,
     version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = ${NOW_PARAMETER}
-  where t.id = $9::text and t.metadata_location = $10::text and (select ok from guard)
-    and (t.location = $13::text or not exists (
-      select from catalog_table o where o.warehouse_id = t.warehouse_id and o.id <> t.id
-        and 'table' in (o.kind, t.kind) and ${overlapCondition('o.location', FIRST_CHANGE_PARAMETER + 8)}
-    ))
+  where t.id = $9::text and t.metadata_location = $10::text and (select ok from guard) and ${condition}
   returning t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
 ), changed as (
   select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, n.levels,
     made.name
   from made join namespace n on n.id = made.namespace_id
 ), ${landedExpressions({
-    tableId: '$9::text',
-    metadataLocation: '$11::text',
-    nowMs: NOW_PARAMETER,
-    parameter: FIRST_CHANGE_PARAMETER + 5,
-  })}`,
-  `(select metadata_location from catalog_table where id = $9::text) as current,
-  (select location from catalog_table where id = $9::text) as location`,
-)
+      tableId: '$9::text',
+      metadataLocation: '$11::text',
+      nowMs: NOW_PARAMETER,
+      parameter: FIRST_CHANGE_PARAMETER + 5,
+    })}`,
+    `(select metadata_location from catalog_table where id = $9::text) as current,
+  (select location from catalog_table where id = $9::text) as location, exists (select from overlap) as overlap`,
+  )
+
+/** For a table that stays at its location, as nearly all do: nothing to look for and nobody to wait for. */
+const SWAP = swapStatement({ overlap: 'select where false', condition: 't.location = $13::text' })
+
+/** For a table that gets another location. */
+const SWAP_AND_MOVE = swapStatement({
+  overlap: `select 1 from catalog_table o join catalog_table t on t.id = $9::text
+  where o.warehouse_id = t.warehouse_id and o.id <> t.id and 'table' in (o.kind, t.kind)
+    and ${overlapCondition('o.location', FIRST_CHANGE_PARAMETER + 8)} limit 1`,
+  condition: 'not exists (select from overlap)',
+})
+
+interface SwapVerdict {
+  readonly current: string | null
+  readonly location: string | null
+  readonly overlap: boolean
+}
 
 /** `stale`: the pointer is not at `expected` any more; load again. `missing`: there is no such table. */
 export async function swapMetadataLocation(
-  session: SqlSession,
+  session: DatabaseOrTransaction,
   swap: MetadataSwap,
 ): Promise<'swapped' | 'stale' | 'missing'> {
-  const row = await applyChange<{ current: string | null; location: string | null }>(
-    session,
-    SWAP,
-    {
-      ...swap,
-      params: [
-        swap.tableId,
-        swap.expected,
-        swap.next,
-        swap.tableUuid,
-        swap.location,
-        ...landedParameters(swap.landed),
-        ...overlapParameters(swap.location),
-      ],
-    },
+  const params = [
+    swap.tableId,
+    swap.expected,
+    swap.next,
+    swap.tableUuid,
+    swap.location,
+    ...landedParameters(swap.landed),
+  ]
+  const row = await applyChange<SwapVerdict>(session, SWAP, { ...swap, params })
+  if (row.changed) return 'swapped'
+  if (row.current === null) return 'missing'
+  if (row.current !== swap.expected || row.location === swap.location) return 'stale'
+  return swapAndMove(session, swap, params)
+}
+
+async function swapAndMove(
+  session: DatabaseOrTransaction,
+  swap: MetadataSwap,
+  params: readonly unknown[],
+): Promise<'swapped' | 'stale' | 'missing'> {
+  const change = { ...swap, params: [...params, ...overlapParameters(swap.location)] }
+  const row = await whileLocationsStand(session, swap, (held) =>
+    applyChange<SwapVerdict>(held, SWAP_AND_MOVE, change),
   )
   if (row.changed) return 'swapped'
   if (row.current === null) return 'missing'
-  if (row.current === swap.expected && row.location !== swap.location) {
-    await throwIfTaken(session, swap)
-  }
+  if (row.current === swap.expected && row.overlap) throw new LocationTakenError(swap.location)
   return 'stale'
-}
-
-async function throwIfTaken(session: SqlSession, swap: MetadataSwap): Promise<void> {
-  const table = await findTableById(session, swap.tableId)
-  if (table === undefined) return
-  const near = await findTablesNear(session, { ...table, location: swap.location })
-  if (near.some((other) => other.id !== swap.tableId)) throw new LocationTakenError(swap.location)
 }

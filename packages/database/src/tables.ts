@@ -1,8 +1,7 @@
 /*
  * Making, re-pointing, renaming, dropping and restoring tables and views: each one statement with its event and its
  * idempotency outcome. Locations in a warehouse never nest, except those of views in one another: what would overlap is
- * refused with LocationTakenError.
- * TODO(#4): over several connections two creations at one moment can miss each other; lock the warehouse's row first.
+ * refused with LocationTakenError, and those who give a table a location take turns (lock-locations.ts).
  * Other errors: IdempotencyKeyLostError; StatementError and DatabaseUnavailableError of the session.
  */
 import {
@@ -11,11 +10,13 @@ import {
   changeStatement,
   FIRST_CHANGE_PARAMETER,
   NOW_PARAMETER,
+  unlessViolated,
 } from './apply-change.ts'
 import { LocationTakenError } from './database-errors.ts'
 import type { IdempotencyTicket } from './idempotency.ts'
 import { invariant } from './invariant.ts'
 import { type LandedCommit, landedExpressions, landedParameters } from './landed-commits.ts'
+import { type DatabaseOrTransaction, whileLocationsStand } from './lock-locations.ts'
 import { overlapCondition, overlapParameters } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
 import type { SqlSession } from './sql-session.ts'
@@ -47,6 +48,9 @@ export interface NewTable extends TableChange {
 const CREATE = changeStatement(
   `home as (
   select id, levels from namespace where id = $11::text and warehouse_id = $10::text for key share
+), former as materialized (
+  select event_number, coalesce(purge_started_at_ms, purged_at_ms) is not null as purged
+  from dropped_table where id = $9::text for update
 ), overlap as (
   select 1 from catalog_table where warehouse_id = $10::text and 'table' in (kind, $23::text)
     and ${overlapCondition('location', FIRST_CHANGE_PARAMETER + 11)} limit 1
@@ -54,8 +58,9 @@ const CREATE = changeStatement(
   insert into catalog_table (id, kind, warehouse_id, namespace_id, name, table_uuid, location, metadata_location,
     version, event_number, created_at_ms, updated_at_ms)
   select $9::text, $23::text, $10::text, home.id, $12::text, $13::text, $14::text, $15::text, $16::bigint,
-    coalesce((select event_number from dropped_table where id = $9::text), 0) + 1, ${NOW_PARAMETER}, ${NOW_PARAMETER}
-  from home, guard where guard.ok and not exists (select from overlap)
+    coalesce((select event_number from former), 0) + 1, ${NOW_PARAMETER}, ${NOW_PARAMETER}
+  from home, guard
+  where guard.ok and not exists (select from overlap) and not exists (select from former where purged)
   on conflict (namespace_id, name) do nothing
   returning id, warehouse_id, table_uuid, event_number, name
 ), changed as (
@@ -71,61 +76,72 @@ const CREATE = changeStatement(
     parameter: FIRST_CHANGE_PARAMETER + 8,
   })}`,
   `exists (select from home) as home, exists (select from overlap) as overlap,
+  exists (select from former where purged) as purged,
   exists (select from catalog_table where namespace_id = $11::text and name = $12::text) as taken`,
 )
 
 /** The name must be storable (`isStorableName`). */
-export function createTable(
-  session: SqlSession,
+export async function createTable(
+  session: DatabaseOrTransaction,
   table: NewTable,
 ): Promise<'created' | 'exists' | 'namespace-missing'> {
-  return insertTable(session, table, 0n)
+  const outcome = await insertTable(session, table, 0n)
+  invariant(outcome !== 'purged', 'a new table has an id that no table had before')
+  return outcome
 }
 
 /**
  * Brings a table back under its old id, after an undo or a lost database; its events go on behind those it had when
- * it was dropped.
+ * it was dropped. `purged`: its files are gone or about to go.
  */
 export async function restoreTable(
-  session: SqlSession,
+  session: DatabaseOrTransaction,
   table: NewTable & { readonly version: bigint },
-): Promise<'restored' | 'exists' | 'namespace-missing'> {
+): Promise<'restored' | 'exists' | 'namespace-missing' | 'purged'> {
   const outcome = await insertTable(session, table, table.version)
   return outcome === 'created' ? 'restored' : outcome
 }
 
+interface CreateVerdict {
+  readonly home: boolean
+  readonly overlap: boolean
+  readonly purged: boolean
+  readonly taken: boolean
+}
+
 async function insertTable(
-  session: SqlSession,
+  session: DatabaseOrTransaction,
   table: NewTable,
   version: bigint,
-): Promise<'created' | 'exists' | 'namespace-missing'> {
+): Promise<'created' | 'exists' | 'namespace-missing' | 'purged'> {
   invariant(isStorableName(table.name), 'a table name is storable')
-  const row = await applyUnlessViolated<{ home: boolean; overlap: boolean; taken: boolean }>(
-    session,
-    CREATE,
-    {
-      ...table,
-      params: [
-        table.id,
-        table.warehouseId,
-        table.namespaceId,
-        table.name,
-        table.tableUuid,
-        table.location,
-        table.metadataLocation,
-        version,
-        ...landedParameters(table.landed),
-        ...overlapParameters(table.location),
-        table.kind ?? 'table',
-      ],
-    },
+  const change = { ...table, params: createParameters(table, version) }
+  const row = await unlessViolated(() =>
+    whileLocationsStand(session, table, (held) => applyChange<CreateVerdict>(held, CREATE, change)),
   )
   if (row.violated !== undefined)
     return row.violated === 'reference' ? 'namespace-missing' : 'exists'
   if (row.changed) return 'created'
   if (!row.home) return 'namespace-missing'
+  if (row.purged) return 'purged'
   if (row.overlap && !row.taken) throw new LocationTakenError(table.location)
   return 'exists'
+}
+
+function createParameters(table: NewTable, version: bigint): readonly unknown[] {
+  return [
+    table.id,
+    table.warehouseId,
+    table.namespaceId,
+    table.name,
+    table.tableUuid,
+    table.location,
+    table.metadataLocation,
+    version,
+    ...landedParameters(table.landed),
+    ...overlapParameters(table.location),
+    table.kind ?? 'table',
+  ]
 }
 
 export interface TableOverwrite extends TableChange {
@@ -133,9 +149,11 @@ export interface TableOverwrite extends TableChange {
   readonly tableUuid: string
   readonly location: string
   readonly metadataLocation: string
+  /** Where the pointer must be; absent: wherever it is. */
+  readonly expected?: string | undefined
 }
 
-// $9 table, $10 uuid, $11 location, $12 metadata location, $13-$15 overlap
+// $9 table, $10 uuid, $11 location, $12 metadata location, $13-$15 overlap, $16 expected
 const OVERWRITE = changeStatement(
   `overlap as (
   select 1 from catalog_table o join catalog_table t on t.id = $9::text
@@ -145,6 +163,7 @@ const OVERWRITE = changeStatement(
   update catalog_table t set table_uuid = $10::text, location = $11::text, metadata_location = $12::text,
     version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = ${NOW_PARAMETER}
   where t.id = $9::text and (select ok from guard) and not exists (select from overlap)
+    and ($16::text is null or t.metadata_location = $16::text)
   returning t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
 ), changed as (
   select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, n.levels,
@@ -153,25 +172,35 @@ const OVERWRITE = changeStatement(
 ), forgotten as (
   delete from landed_commit where table_id = $9::text and exists (select from changed)
 )`,
-  'exists (select from overlap) as overlap',
+  `exists (select from overlap) as overlap,
+  (select metadata_location from catalog_table where id = $9::text) as current`,
 )
 
-/** Points a table's name at another metadata file, whatever it points at now; its landed commits are forgotten. */
+/**
+ * Points a table's name at another metadata file; its landed commits are forgotten. `stale`: the pointer is not at
+ * `expected`.
+ */
 export async function overwriteTable(
-  session: SqlSession,
+  session: DatabaseOrTransaction,
   overwrite: TableOverwrite,
-): Promise<'overwritten' | 'missing'> {
-  const row = await applyChange<{ overlap: boolean }>(session, OVERWRITE, {
-    ...overwrite,
-    params: [
-      overwrite.tableId,
-      overwrite.tableUuid,
-      overwrite.location,
-      overwrite.metadataLocation,
-      ...overlapParameters(overwrite.location),
-    ],
-  })
+): Promise<'overwritten' | 'missing' | 'stale'> {
+  const params = [
+    overwrite.tableId,
+    overwrite.tableUuid,
+    overwrite.location,
+    overwrite.metadataLocation,
+    ...overlapParameters(overwrite.location),
+    overwrite.expected ?? null,
+  ]
+  const row = await whileLocationsStand(session, overwrite, (held) =>
+    applyChange<{ overlap: boolean; current: string | null }>(held, OVERWRITE, {
+      ...overwrite,
+      params,
+    }),
+  )
   if (row.changed) return 'overwritten'
+  if (row.current === null) return 'missing'
+  if (overwrite.expected !== undefined && row.current !== overwrite.expected) return 'stale'
   if (row.overlap) throw new LocationTakenError(overwrite.location)
   return 'missing'
 }

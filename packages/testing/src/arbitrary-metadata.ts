@@ -11,6 +11,12 @@ import type {
 } from '@timelake/iceberg/spec/table-metadata'
 import type { Transform } from '@timelake/iceberg/spec/transform'
 import type { IcebergType, NestedField, PrimitiveType } from '@timelake/iceberg/spec/type'
+import type {
+  OtherRepresentation,
+  SqlRepresentation,
+  ViewMetadata,
+  ViewVersion,
+} from '@timelake/iceberg/view/view-metadata'
 
 // Generators of model values for property tests; nothing but tests imports this file.
 
@@ -341,3 +347,54 @@ function withMain(metadata: TableMetadata): TableMetadata {
     refs: { ...refs, main: { snapshotId: metadata.currentSnapshotId, type: 'branch' } },
   }
 }
+
+const arbitrarySql = defined<SqlRepresentation>(
+  fc.record({ kind: fc.constant('sql' as const), sql: text, dialect: text, extra }),
+)
+const arbitraryOther: fc.Arbitrary<OtherRepresentation> = fc.record({
+  kind: fc.constant('other' as const),
+  type: text.filter((type) => type.toLowerCase() !== 'sql'),
+  members: extra.map((members) => members ?? {}),
+})
+
+export const arbitraryViewVersion: fc.Arbitrary<ViewVersion> = defined<ViewVersion>(
+  fc.record({
+    versionId: int,
+    schemaId: int,
+    timestampMs,
+    summary: stringMap,
+    representations: fc.array(fc.oneof(arbitrarySql, arbitraryOther), { maxLength: 3 }),
+    defaultCatalog: maybe(text),
+    defaultNamespace: fc.array(text, { maxLength: 2 }),
+    extra,
+  }),
+)
+
+/** View metadata whose ids fit together. */
+export const arbitraryViewMetadata: fc.Arbitrary<ViewMetadata> = fc
+  .record({
+    schemas: uniqueBy(arbitrarySchema, (schema) => schema.schemaId),
+    versions: uniqueBy(arbitraryViewVersion, (version) => version.versionId),
+  })
+  .chain(({ schemas, versions }) =>
+    defined<ViewMetadata>(
+      fc.record({
+        viewUuid: fc.uuid(),
+        formatVersion: fc.constant(1 as const),
+        location: fc.constant('file:///warehouse/v'),
+        properties: stringMap,
+        schemas: fc.constant(schemas),
+        currentVersionId: fc.constantFrom(...versions.map(({ versionId }) => versionId)),
+        versions: fc.constant(
+          versions.map((version) => ({ ...version, schemaId: schemas[0]?.schemaId ?? 0 })),
+        ),
+        versionLog: fc.array(
+          defined<ViewMetadata['versionLog'][number]>(
+            fc.record({ timestampMs, versionId: int, extra }),
+          ),
+          { maxLength: 3 },
+        ),
+        extra,
+      }),
+    ),
+  )

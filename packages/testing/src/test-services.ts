@@ -4,6 +4,8 @@ export interface TestServices {
   readonly databaseUrl: string | undefined
   readonly redisUrl: string | undefined
   readonly s3: TestS3 | undefined
+  /** What the catalog's suites run on where they do not choose; `postgres` needs the server. */
+  readonly catalogDatabase: 'pglite' | 'postgres'
 }
 
 export interface TestS3 {
@@ -22,12 +24,17 @@ export function testServices(): TestServices {
     databaseUrl: process.env['TEST_DATABASE_URL'],
     redisUrl: process.env['TEST_REDIS_URL'],
     s3: testS3(),
+    catalogDatabase: catalogDatabase(),
   }
   const missing = Object.entries(services).filter(([, value]) => value === undefined)
   if (process.env['CI'] === 'true' && missing.length > 0) {
     throw new Error(`CI tests need real services: ${missing.map(([name]) => name).join(', ')}`)
   }
   return services
+}
+
+function catalogDatabase(): 'pglite' | 'postgres' {
+  return process.env['TEST_CATALOG_DATABASE'] === 'postgres' ? 'postgres' : 'pglite'
 }
 
 function testS3(): TestS3 | undefined {

@@ -1,16 +1,26 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Database } from '../sql-session.ts'
 import { describeCommits } from './describe-commits.ts'
+import { describeDroppedTables } from './describe-dropped-tables.ts'
+import { describeNameChanges } from './describe-name-changes.ts'
 import { describeNamespaces } from './describe-namespaces.ts'
+import { describeRaces, type UntilSomebodyWaits } from './describe-races.ts'
 import { describeSessions } from './describe-sessions.ts'
+import { describeSwapBatches } from './describe-swap-batches.ts'
+import { describeTableSets } from './describe-table-sets.ts'
 import { describeTables } from './describe-tables.ts'
+import { describeWarehouses } from './describe-warehouses.ts'
 import { describeWork } from './describe-work.ts'
 
 /**
  * What every database of this house promises, whatever is behind it. `open` gives a migrated database of the suite's
  * own; the suite closes it.
  */
-export function describeDatabaseContract(name: string, open: () => Promise<Database>): void {
+export function describeDatabaseContract(
+  name: string,
+  open: () => Promise<Database>,
+  untilSomebodyWaits: UntilSomebodyWaits = () => Promise.resolve(),
+): void {
   describe(`the database contract: ${name}`, () => {
     let database: Database | undefined
     const useDatabase = () => {
@@ -28,6 +38,12 @@ export function describeDatabaseContract(name: string, open: () => Promise<Datab
     describeNamespaces(useDatabase)
     describeTables(useDatabase)
     describeCommits(useDatabase)
+    describeSwapBatches(useDatabase)
+    describeTableSets(useDatabase)
+    describeDroppedTables(useDatabase)
+    describeWarehouses(useDatabase)
     describeWork(useDatabase)
+    describeNameChanges(useDatabase)
+    describeRaces(useDatabase, untilSomebodyWaits)
   })
 }

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { LocationTakenError } from '../database-errors.ts'
-import { findDroppedTable, findTableSharing, markTablePurged } from '../dropped-tables.ts'
+import {
+  beginPurge,
+  findDroppedTable,
+  findTableSharing,
+  markTablePurged,
+} from '../dropped-tables.ts'
 import {
   findTable,
   findTableById,
@@ -353,6 +358,19 @@ export function describeTables(useDatabase: UseDatabase): void {
       expect(await markTablePurged(database, { tableId, nowMs: 5 })).toBe('marked')
       expect(await markTablePurged(database, { tableId, nowMs: 9 })).toBe('marked')
       expect(await findDroppedTable(database, tableId)).toMatchObject({ purgedAtMs: 5 })
+    })
+
+    it('does not bring a table back whose files are gone or about to go', async () => {
+      const { database, table, tableId } = await dropped(true)
+      const restore = () => restoreTable(database, { ...table, version: 7n })
+      const found = await findDroppedTable(database, tableId)
+      expect(found && (await beginPurge(database, { ...found, nowMs: 4 }))).toBe('begun')
+      expect(await restore()).toBe('purged')
+      await markTablePurged(database, { tableId, nowMs: 5 })
+      expect(await restore()).toBe('purged')
+      expect(await findTableById(database, tableId)).toBeUndefined()
+      expect(await findDroppedTable(database, tableId)).toMatchObject({ purgedAtMs: 5 })
+      expect(await eventsOf(database, tableId)).toHaveLength(2)
     })
 
     it('B079: does not mark a table whose purge nobody asked for, or that is live', async () => {

@@ -1,0 +1,45 @@
+/*
+ * Who gives a table a location looks first whether another lies there. On several connections two of them could look
+ * before either has written, so they take turns: they hold their warehouse's row until their transaction ends. Commits
+ * that leave a table where it is, and everything else, do not wait for them.
+ */
+import type { Database, SqlSession } from './sql-session.ts'
+
+/** A database, or the session of a transaction that is open already. */
+export type DatabaseOrTransaction = SqlSession | Database
+
+/** The warehouse itself, or that of a table. */
+export type WarehouseOf = { readonly warehouseId: string } | { readonly tableId: string }
+
+/** Runs `change` while nobody else gives a table of the warehouse a location. */
+export function whileLocationsStand<T>(
+  session: DatabaseOrTransaction,
+  warehouse: WarehouseOf,
+  change: (session: SqlSession) => Promise<T>,
+): Promise<T> {
+  return inTransaction(session, async (held) => {
+    await lockLocations(held, warehouse)
+    return change(held)
+  })
+}
+
+// Not `for update`: that would stop everybody who makes a row that refers to the warehouse.
+const LOCK = `
+select 1 from warehouse
+where id = coalesce($1::text, (select warehouse_id from catalog_table where id = $2::text)) for no key update`
+
+/**
+ * Holds the locations of a warehouse until the transaction ends. A transaction that changes several tables calls it
+ * before it changes the first, because those who wait for it may hold a table.
+ */
+export async function lockLocations(session: SqlSession, warehouse: WarehouseOf): Promise<void> {
+  const ids = 'warehouseId' in warehouse ? [warehouse.warehouseId, null] : [null, warehouse.tableId]
+  await session.query(LOCK, ids)
+}
+
+function inTransaction<T>(
+  session: DatabaseOrTransaction,
+  run: (session: SqlSession) => Promise<T>,
+): Promise<T> {
+  return 'transaction' in session ? session.transaction(run) : run(session)
+}
