@@ -25,6 +25,8 @@ export interface CatalogConfig {
   readonly commitQueueDepthMax: number
   readonly commitAttemptsMax: number
   readonly drainTimeoutMs: number
+  /** How long after the wish for a purge nothing is deleted. */
+  readonly purgeGraceMs: number
   /** Location prefixes beside the warehouse's own where tables may lie. */
   readonly extraAllowedLocations: readonly string[]
 }
@@ -50,5 +52,6 @@ export const defaultCatalogConfig: CatalogConfig = {
   commitQueueDepthMax: 1_000,
   commitAttemptsMax: 10,
   drainTimeoutMs: 20_000,
+  purgeGraceMs: 10_000,
   extraAllowedLocations: [],
 }

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { MetadataCache } from './cache/metadata-cache.ts'
 import type { CommitLanes } from './commit-lanes.ts'
 
 /** The catalog's own counters; names begin with `timelake_`. */
@@ -10,12 +9,17 @@ export interface CatalogMetrics {
   readonly reports: Counter
 }
 
+interface CacheSize {
+  readonly entryCount: number
+  readonly sizeBytes: number
+}
+
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 
 /** Makes the metrics in the registry; gauges read the live parts when they are scraped. */
 export function makeCatalogMetrics(
   registry: Registry,
-  parts: { readonly metadata: MetadataCache; readonly lanes: CommitLanes },
+  parts: { readonly metadata: CacheSize; readonly lanes: CommitLanes },
 ): CatalogMetrics {
   const registers = [registry]
   const gauge = (name: string, help: string, read: () => number): void => {

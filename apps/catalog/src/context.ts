@@ -1,4 +1,5 @@
 import type { Database } from '@timelake/database/sql-session'
+import type { SecretBox } from '@timelake/storage/secret-box'
 import type { WarehouseStores } from '@timelake/storage/warehouse-stores'
 import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
 import type { Logger } from 'pino'
@@ -8,6 +9,8 @@ import type { Registry } from 'prom-client'
 export interface CatalogContext {
   readonly database: Database
   readonly stores: WarehouseStores
+  /** Seals the credentials of warehouses. */
+  readonly secretBox: SecretBox
   nowMs(): number
   /** A fresh UUID, lower case. */
   newUuid(): string

@@ -1,29 +1,40 @@
 import { ADMIN_ROUTES } from './admin/admin-routes.ts'
 import { storedAnswer } from './http/idempotency.ts'
 import type { Route } from './http/route.ts'
+import { commitTransaction } from './routes/commit-transaction.ts'
 import { createNamespace, replayCreateNamespace } from './routes/create-namespace.ts'
 import { createTable, replayCreateTable } from './routes/create-table.ts'
+import { createView, replayCreateView } from './routes/create-view.ts'
 import { dropNamespace } from './routes/drop-namespace.ts'
 import { dropTable } from './routes/drop-table.ts'
+import { dropView } from './routes/drop-view.ts'
 import { getConfig } from './routes/get-config.ts'
 import { healthLive, healthReady } from './routes/health.ts'
 import { listNamespaces } from './routes/list-namespaces.ts'
 import { listTables } from './routes/list-tables.ts'
+import { listViews } from './routes/list-views.ts'
 import { loadNamespaceMetadata } from './routes/load-namespace-metadata.ts'
 import { loadTable } from './routes/load-table.ts'
+import { loadView } from './routes/load-view.ts'
 import { metrics } from './routes/metrics.ts'
 import { namespaceExists } from './routes/namespace-exists.ts'
 import { registerTable, replayRegisterTable } from './routes/register-table.ts'
+import { registerView, replayRegisterView } from './routes/register-view.ts'
 import { renameTable } from './routes/rename-table.ts'
+import { renameView } from './routes/rename-view.ts'
+import { replaceView, replayReplaceView } from './routes/replace-view.ts'
 import { reportMetrics } from './routes/report-metrics.ts'
 import { tableExists } from './routes/table-exists.ts'
 import { replayUpdateTable, updateTable } from './routes/update-table.ts'
 import { updateProperties } from './routes/update-properties.ts'
+import { viewExists } from './routes/view-exists.ts'
 
 const NAMESPACES = '/v1/{prefix}/namespaces'
 const NAMESPACE = `${NAMESPACES}/{namespace}`
 const TABLES = `${NAMESPACE}/tables`
 const TABLE = `${TABLES}/{table}`
+const VIEWS = `${NAMESPACE}/views`
+const VIEW = `${VIEWS}/{view}`
 
 /** The answer is the stored one, word for word. */
 const replayStored: NonNullable<Route['replay']> = async (_call, outcome) => storedAnswer(outcome)
@@ -46,6 +57,15 @@ const ICEBERG_ROUTES: readonly Route[] = [
   { method: 'DELETE', template: TABLE, operationId: 'dropTable', handle: dropTable, replay: replayStored },
   { method: 'POST', template: `${TABLE}/metrics`, operationId: 'reportMetrics', handle: reportMetrics },
   { method: 'POST', template: '/v1/{prefix}/tables/rename', operationId: 'renameTable', handle: renameTable, replay: replayStored },
+  { method: 'POST', template: `${NAMESPACE}/register-view`, operationId: 'registerView', handle: registerView, replay: replayRegisterView },
+  { method: 'GET', template: VIEWS, operationId: 'listViews', handle: listViews },
+  { method: 'POST', template: VIEWS, operationId: 'createView', handle: createView, replay: replayCreateView },
+  { method: 'GET', template: VIEW, operationId: 'loadView', handle: loadView },
+  { method: 'HEAD', template: VIEW, operationId: 'viewExists', handle: viewExists },
+  { method: 'POST', template: VIEW, operationId: 'replaceView', handle: replaceView, replay: replayReplaceView },
+  { method: 'DELETE', template: VIEW, operationId: 'dropView', handle: dropView, replay: replayStored },
+  { method: 'POST', template: '/v1/{prefix}/views/rename', operationId: 'renameView', handle: renameView, replay: replayStored },
+  { method: 'POST', template: '/v1/{prefix}/transactions/commit', operationId: 'commitTransaction', handle: commitTransaction, replay: replayStored },
 ]
 
 /** What `endpoints` of the configuration says: exactly the routes that are served. */

@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 import { findTable } from '@timelake/database/find-tables'
 import { BackgroundTasks } from './background-tasks.ts'
+import { decodeLoadedMetadata } from './cache/loaded-metadata.ts'
+import { decodeLoadedView } from './cache/loaded-view.ts'
 import { MetadataCache } from './cache/metadata-cache.ts'
 import { exactPointers, readThroughPointers, type FindRow } from './cache/pointer-cache.ts'
 import type { CatalogConfig } from './catalog-config.ts'
@@ -19,6 +21,9 @@ import { makeObserve } from './http/observe.ts'
 import type { TableRow } from '@timelake/database/table-row'
 import { Warehouses } from './catalog/warehouses.ts'
 import { ROUTES } from './routes.ts'
+
+/** Views are small beside tables: this part of the memory for metadata is theirs. */
+const VIEW_CACHE_SHARE = 1 / 16
 
 export interface CatalogOptions {
   readonly config: CatalogConfig
@@ -58,6 +63,12 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
   const metadata = new MetadataCache({
     bytesMax: config.metadataCacheBytesMax,
     metadataBytesMax,
+    decode: decodeLoadedMetadata,
+  })
+  const views = new MetadataCache({
+    bytesMax: Math.floor(config.metadataCacheBytesMax * VIEW_CACHE_SHARE),
+    metadataBytesMax,
+    decode: decodeLoadedView,
   })
   const lanes = new CommitLanes({ depthMax: config.commitQueueDepthMax })
   return {
@@ -65,6 +76,7 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
     context,
     warehouses: new Warehouses(context, { maxAgeMs: config.warehouseMaxAgeMs }),
     metadata,
+    views,
     lanes,
     pointers: makePointers(config, context),
     background: new BackgroundTasks(context.log),

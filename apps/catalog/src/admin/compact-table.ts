@@ -1,9 +1,8 @@
 import { findSchedule, requestJob } from '@timelake/database/maintenance-schedule'
-import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
-import { queryParameter } from '../http/raw-path.ts'
 import type { RouteCall } from '../http/route.ts'
+import { switchParameter } from '../http/switch-parameter.ts'
 import { dryRunCompaction } from './dry-run-compaction.ts'
 import { scheduleJson } from './get-maintenance.ts'
 import { tableById } from './table-by-id.ts'
@@ -17,16 +16,12 @@ const COMPACT_TABLE = 'compact-table'
  */
 export async function compactTable(call: RouteCall): Promise<HttpAnswer> {
   const row = await tableById(call)
-  if (isDryRun(call.query)) return jsonAnswer(await dryRunCompaction(call.catalog, row))
+  if (switchParameter(call.query, 'dry-run')) {
+    return jsonAnswer(await dryRunCompaction(call.catalog, row))
+  }
   const { database, nowMs } = call.catalog.context
   const job = { tableId: row.id, jobKind: COMPACT_TABLE }
   await requestJob(database, { ...job, dueAtMs: nowMs(), reason: 'asked for by an operator' })
   const schedule = await findSchedule(database, job)
   return jsonAnswer({ 'table-id': row.id, jobs: schedule ? [scheduleJson(schedule)] : [] }, 202)
-}
-
-function isDryRun(query: string): boolean {
-  const text = queryParameter(query, 'dry-run')?.toLowerCase() ?? 'false'
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw new InvalidInputError(`expected true or false, got ${text}`, 'dry-run')
 }

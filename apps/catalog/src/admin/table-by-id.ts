@@ -24,7 +24,8 @@ export async function liveOrDroppedTableById(call: RouteCall): Promise<TableRow>
   return row
 }
 
-function idInPath(call: RouteCall): string {
+/** The id in the path. Throws InvalidInputError for what cannot be one. */
+export function idInPath(call: RouteCall): string {
   const id = decodeSegment(call.parameters['id'] ?? '')
   if (id.includes('\u0000')) throw new InvalidInputError('is not an id', 'id')
   return id

@@ -4,7 +4,10 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { loadTableResultText } from '@timelake/iceberg/rest/load-table-json'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
-import { encodeTableMetadataView } from '@timelake/iceberg/spec/table-metadata-json'
+import {
+  decodeTableMetadata,
+  encodeTableMetadataView,
+} from '@timelake/iceberg/spec/table-metadata-json'
 
 /** `all` is the whole metadata; `refs` leaves out the snapshots that no ref points at. */
 export type MetadataView = 'all' | 'refs'
@@ -66,6 +69,11 @@ export class LoadedMetadata {
   etag(view: MetadataView): string {
     return loadETag(this.location, view)
   }
+}
+
+/** The metadata in the text of the file at the location. Throws InvalidInputError. */
+export function decodeLoadedMetadata(location: string, text: Uint8Array): LoadedMetadata {
+  return new LoadedMetadata(location, decodeTableMetadata(text))
 }
 
 const METADATA_MEMBER = '"metadata":'

@@ -1,14 +1,12 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
-import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
 import { ObjectNotFoundError, ObjectTooLargeError } from '@timelake/storage/object-store'
 import type { ObjectStore } from '@timelake/storage/object-store'
 import { CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { LRUCache } from 'lru-cache'
 import { MetadataFileMissingError } from '../catalog/catalog-errors.ts'
 import type { Warehouse } from '../catalog/warehouse.ts'
-import { LoadedMetadata } from './loaded-metadata.ts'
 
 const inflate = promisify(gunzip)
 
@@ -19,30 +17,37 @@ export type CachedWarehouse = Pick<Warehouse, 'id' | 'store'>
 const BYTES_PER_TEXT_BYTE = 4
 const ENTRY_BYTES_MIN = 4_096
 
-export interface MetadataCacheOptions {
+/** Decoded metadata that knows where it was read from. */
+export interface LoadedDocument {
+  readonly location: string
+}
+
+export interface MetadataCacheOptions<Loaded extends LoadedDocument> {
   /** Memory for all entries together, an estimate. */
   readonly bytesMax: number
   /** Largest metadata file, uncompressed. */
   readonly metadataBytesMax: number
+  /** The metadata in the text of a file. Throws InvalidInputError for a text that breaks the format. */
+  readonly decode: (location: string, text: Uint8Array) => Loaded
 }
 
 /**
- * Table metadata by warehouse and metadata location, never by time: a location is written once. Least recently used entries go
+ * Metadata of one kind, of tables or of views, by warehouse and metadata location, never by time: a location is written once. Least recently used entries go
  * first. Concurrent reads of one location share one object read.
  */
-export class MetadataCache {
-  readonly #options: MetadataCacheOptions
-  readonly #entries: LRUCache<string, LoadedMetadata>
-  readonly #reads = new Map<string, Promise<LoadedMetadata>>()
+export class MetadataCache<Loaded extends LoadedDocument> {
+  readonly #options: MetadataCacheOptions<Loaded>
+  readonly #entries: LRUCache<string, Loaded>
+  readonly #reads = new Map<string, Promise<Loaded>>()
 
-  constructor(options: MetadataCacheOptions) {
+  constructor(options: MetadataCacheOptions<Loaded>) {
     this.#options = options
     // One giant may push everything else out: what is small is read again in no time, the giant is not.
     this.#entries = new LRUCache({ maxSize: Math.max(1, options.bytesMax) })
   }
 
   /** The metadata when it is in memory. */
-  peek(warehouse: CachedWarehouse, location: string): LoadedMetadata | undefined {
+  peek(warehouse: CachedWarehouse, location: string): Loaded | undefined {
     return this.#entries.get(keyOf(warehouse, location))
   }
 
@@ -50,7 +55,7 @@ export class MetadataCache {
    * The metadata at the location, from memory or from its file. Throws MetadataFileMissingError,
    * CorruptFileError and ObjectTooLargeError.
    */
-  async get(warehouse: CachedWarehouse, location: string): Promise<LoadedMetadata> {
+  async get(warehouse: CachedWarehouse, location: string): Promise<Loaded> {
     const key = keyOf(warehouse, location)
     const known = this.#entries.get(key) ?? this.#reads.get(key)
     if (known !== undefined) return known
@@ -60,7 +65,7 @@ export class MetadataCache {
   }
 
   /** Keeps metadata whose file this process has just written. */
-  put(warehouse: CachedWarehouse, loaded: LoadedMetadata, textBytes: number): void {
+  put(warehouse: CachedWarehouse, loaded: Loaded, textBytes: number): void {
     const size = Math.max(ENTRY_BYTES_MIN, textBytes * BYTES_PER_TEXT_BYTE)
     this.#entries.set(keyOf(warehouse, loaded.location), loaded, { size })
   }
@@ -78,27 +83,28 @@ export class MetadataCache {
     return this.#entries.calculatedSize
   }
 
-  async #read(warehouse: CachedWarehouse, location: string): Promise<LoadedMetadata> {
+  async #read(warehouse: CachedWarehouse, location: string): Promise<Loaded> {
     const { metadataBytesMax } = this.#options
     const text = await readMetadataFile(warehouse.store, location, metadataBytesMax)
-    const loaded = new LoadedMetadata(location, decodeFile(location, text))
+    const loaded = this.#decode(location, text)
     this.put(warehouse, loaded, text.length)
     return loaded
+  }
+
+  /** A file that breaks the format is not the fault of whoever asked for the table: CorruptFileError. */
+  #decode(location: string, text: Uint8Array): Loaded {
+    try {
+      return this.#options.decode(location, text)
+    } catch (cause) {
+      if (!(cause instanceof InvalidInputError)) throw cause
+      const message = `cannot read metadata file ${location}: ${cause.message}`
+      throw new CorruptFileError(message, { cause })
+    }
   }
 }
 
 function keyOf({ id }: CachedWarehouse, location: string): string {
   return `${id} ${location}`
-}
-
-/** A file that breaks the format is not the fault of whoever asked for the table: CorruptFileError. */
-function decodeFile(location: string, text: Uint8Array) {
-  try {
-    return decodeTableMetadata(text)
-  } catch (cause) {
-    if (!(cause instanceof InvalidInputError)) throw cause
-    throw new CorruptFileError(`cannot read metadata file ${location}: ${cause.message}`, { cause })
-  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { RowKind } from '@timelake/database/table-row'
 import { namespaceText, tableText, type TableIdentifier } from './table-identifier.ts'
 
 /** `context` is the sentence that clients and the compatibility kit expect in front. */
@@ -25,6 +26,13 @@ export class NoSuchTableError extends Error {
   }
 }
 
+export class NoSuchViewError extends Error {
+  override readonly name = 'NoSuchViewError'
+  constructor(identifier: TableIdentifier) {
+    super(`View does not exist: ${tableText(identifier)}`)
+  }
+}
+
 export class NoSuchTableIdError extends Error {
   override readonly name = 'NoSuchTableIdError'
   constructor(id: string) {
@@ -36,6 +44,13 @@ export class RenameSourceMissingError extends Error {
   override readonly name = 'RenameSourceMissingError'
   constructor(source: TableIdentifier, destination: TableIdentifier) {
     super(`Cannot rename ${tableText(source)} to ${tableText(destination)}. Table does not exist`)
+  }
+}
+
+export class RenamedViewMissingError extends Error {
+  override readonly name = 'RenamedViewMissingError'
+  constructor(source: TableIdentifier, destination: TableIdentifier) {
+    super(`Cannot rename ${tableText(source)} to ${tableText(destination)}. View does not exist`)
   }
 }
 
@@ -54,17 +69,26 @@ export class NamespaceExistsError extends Error {
   }
 }
 
-export class TableExistsError extends Error {
-  override readonly name = 'TableExistsError'
-  constructor(identifier: TableIdentifier) {
-    super(`Table already exists: ${tableText(identifier)}`)
+const KIND_TEXTS: Readonly<Record<RowKind, string>> = { table: 'Table', view: 'View' }
+
+/** The name has a table or a view already; the text is what clients look for. */
+export class NameTakenError extends Error {
+  override readonly name = 'NameTakenError'
+  constructor(
+    identifier: TableIdentifier,
+    kinds: { readonly wanted: RowKind; readonly existing: RowKind },
+  ) {
+    const { wanted, existing } = kinds
+    const what = existing === wanted ? '' : ' with same name'
+    super(`${KIND_TEXTS[existing]}${what} already exists: ${tableText(identifier)}`)
   }
 }
 
 export class RenameDestinationExistsError extends Error {
   override readonly name = 'RenameDestinationExistsError'
-  constructor(source: TableIdentifier, destination: TableIdentifier) {
-    super(`Cannot rename ${tableText(source)} to ${tableText(destination)}. Table already exists`)
+  constructor(source: TableIdentifier, destination: TableIdentifier, existing: RowKind) {
+    const [from, to] = [tableText(source), tableText(destination)]
+    super(`Cannot rename ${from} to ${to}. ${KIND_TEXTS[existing]} already exists`)
   }
 }
 

@@ -1,6 +1,8 @@
 import type { IdempotencyOutcome } from '@timelake/database/idempotency'
 import type { TableRow } from '@timelake/database/table-row'
 import type { BackgroundTasks } from '../background-tasks.ts'
+import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
+import type { LoadedView } from '../cache/loaded-view.ts'
 import type { MetadataCache } from '../cache/metadata-cache.ts'
 import type { TablePointers } from '../cache/pointer-cache.ts'
 import type { CatalogConfig } from '../catalog-config.ts'
@@ -16,7 +18,9 @@ export interface Catalog {
   readonly context: CatalogContext
   readonly warehouses: Warehouses
   readonly pointers: TablePointers<TableRow>
-  readonly metadata: MetadataCache
+  /** Of tables. */
+  readonly metadata: MetadataCache<LoadedMetadata>
+  readonly views: MetadataCache<LoadedView>
   readonly lanes: CommitLanes
   readonly background: BackgroundTasks
   readonly metrics: CatalogMetrics

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, afterEach, expect, it } from 'vitest'
 import { readFileSync } from 'node:fs'
-import { DatabaseUnavailableError } from '@timelake/database/database-errors'
-import type { Database } from '@timelake/database/sql-session'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import {
   StoreUnavailableError,
@@ -9,26 +7,22 @@ import {
   type PutOutcome,
 } from '@timelake/storage/object-store'
 import type { FaultPoint } from '@timelake/timelake/contract/fault-points'
+import { faultyDatabase, type DatabaseFaults, type FaultyRow } from '../faulty-database.ts'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { appendBody, SCHEMA } from '../test-bodies.ts'
 import { countFiles } from '../test-files.ts'
 import { errorOf, member, textAt } from '../test-json.ts'
 import { makeNamespace, makeTable } from '../test-tables.ts'
 
-interface Faults {
+interface Faults extends DatabaseFaults {
   put?: (write: () => Promise<PutOutcome>) => Promise<PutOutcome>
-  /** Around the statement that moves a pointer or makes a row. */
-  swap?: (run: () => Promise<Row[]>) => Promise<Row[]>
-  isDown?: boolean
 }
-type Row = Record<string, unknown>
 
 let faults: Faults = {}
 const reached: FaultPoint[] = []
 
 /** The statement runs as if another process had moved the pointer before. */
-async function loseRace(run: () => Promise<Row[]>): Promise<Row[]> {
-  void run
+async function loseRace(): Promise<FaultyRow[]> {
   return [{ changed: false, allowed: true, current: 'elsewhere', location: 'elsewhere' }]
 }
 
@@ -42,29 +36,11 @@ function faultyStore(store: ObjectStore): ObjectStore {
   }
 }
 
-const CHANGES_A_POINTER = /(update|insert into) catalog_table/
-
-function faultyDatabase(database: Database): Database {
-  return {
-    query: async <R>(text: string, params?: readonly unknown[]) => {
-      if (faults.isDown) throw new DatabaseUnavailableError('down')
-      const run = () => database.query<R>(text, params)
-      const isSwap = faults.swap !== undefined && CHANGES_A_POINTER.test(text)
-      // `as`: the fault passes through the rows that it gets.
-      return isSwap ? ((await faults.swap?.(run as () => Promise<Row[]>)) as R[]) : run()
-    },
-    runScript: (text) => database.runScript(text),
-    transaction: (run) => database.transaction(run),
-    queuePool: () => database.queuePool(),
-    close: () => database.close(),
-  }
-}
-
 let catalog: TestCatalog
 beforeAll(async () => {
   catalog = await openTestCatalog({
     wrapStore: faultyStore,
-    wrapDatabase: faultyDatabase,
+    wrapDatabase: (database) => faultyDatabase(database, () => faults),
     reachFaultPoint: (point) => void reached.push(point),
   })
   await makeNamespace(catalog, ['ns'])
@@ -119,57 +95,85 @@ it('I12 takes another name when the first one is taken', async () => {
   expect(attempts).toBe(2)
 })
 
+/** The next change is lost; those after it get through. */
+const loseOnce = (lose: 'before' | 'after'): void => {
+  faults = { lose, onLost: () => (faults = {}) }
+}
+
 it('B051: succeeds when the swap happened and its answer was lost', async () => {
   const made = await table('lost-answer')
-  faults.swap = async (run) => {
-    await run()
-    throw new DatabaseUnavailableError('connection lost')
+  for (const lose of [() => loseOnce('after'), () => (faults = { lose: 'after' })]) {
+    lose()
+    const answer = await commit(made.path, change('1'))
+    expect(answer.status).toBe(200)
+    expect((await catalog.call('GET', made.path)).text).toBe(answer.text)
   }
+})
+
+it('B051: sends the swap again when the first one did not arrive', async () => {
+  const made = await table('lost-swap')
+  loseOnce('before')
   const answer = await commit(made.path, change('1'))
   expect(answer.status).toBe(200)
   expect((await catalog.call('GET', made.path)).text).toBe(answer.text)
+  expect(countFiles(folderOf(made))).toBe(2)
 })
 
-it('B051: says "not applied" and removes its file when the swap did not happen', async () => {
-  const made = await table('not-swapped')
-  faults.swap = async () => {
-    throw new DatabaseUnavailableError('connection lost')
+it('says "not applied" and removes its file when the swap could not be sent', async () => {
+  const made = await table('not-sent')
+  faults.put = async (write) => {
+    const outcome = await write()
+    faults.isDown = true
+    return outcome
   }
-  expect((await commit(made.path, change('1'))).status).toBe(503)
+  const answer = await commit(made.path, change('1'))
+  expect(answer.status).toBe(503)
+  expect(answer.headers['retry-after']).toBe('1')
   expect(countFiles(folderOf(made))).toBe(1)
 })
 
-it('I4 says "unknown" and deletes nothing when that cannot be found out (B051)', async () => {
-  const made = await table('unknown')
-  faults.swap = async (run) => {
-    await run()
-    faults.isDown = true
-    throw new DatabaseUnavailableError('connection lost')
-  }
-  const answer = await commit(made.path, change('1'))
-  expect(answer.status).toBe(500)
-  expect(errorOf(answer).type).toBe('CommitStateUnknownException')
-  faults = {}
-  const { status, json } = await catalog.call('GET', made.path)
-  expect(status).toBe(200)
-  expect(textAt(json, 'metadata', 'properties', 'value')).toBe('1')
-  expect(countFiles(folderOf(made))).toBe(2)
-})
+it.each(['before', 'after'] as const)(
+  'I4 says "unknown" and deletes nothing when that cannot be found out: lost %s (B051)',
+  async (lose) => {
+    const made = await table(`unknown-${lose}`)
+    faults = { lose, onLost: () => (faults = lose === 'after' ? { isDown: true } : faults) }
+    const answer = await commit(made.path, change('1'))
+    expect(answer.status).toBe(500)
+    expect(errorOf(answer).type).toBe('CommitStateUnknownException')
+    faults = {}
+    const { status, json } = await catalog.call('GET', made.path)
+    expect(status).toBe(200)
+    const { value } = member(json, 'metadata', 'properties') as JsonObject
+    expect(value).toBe(lose === 'after' ? '1' : undefined)
+    expect(countFiles(folderOf(made))).toBe(2)
+  },
+)
 
 it('B049: a repetition under the same key finds the outcome of an unknown commit', async () => {
   const made = await table('unknown-keyed')
   const headers = { 'idempotency-key': 'bbbbbbbb-0000-4000-8000-000000000001' }
   const body = appendBody({ id: 5n, sequenceNumber: 1n, location: made.location })
-  faults.swap = async (run) => {
-    await run()
-    faults.isDown = true
-    throw new DatabaseUnavailableError('connection lost')
-  }
+  faults = { lose: 'after', onLost: () => (faults = { isDown: true }) }
   expect((await commit(made.path, body, headers)).status).toBe(500)
   faults = {}
   expect((await commit(made.path, body, headers)).status).toBe(200)
   const { json } = await catalog.call('GET', made.path)
   expect(member(json, 'metadata', 'snapshots')).toHaveLength(1)
+})
+
+it('a keyed commit whose answer was lost is answered as usual', async () => {
+  const made = await table('lost-keyed')
+  for (const lose of ['before', 'after'] as const) {
+    const headers = {
+      'idempotency-key': `bbbbbbbb-0000-4000-8000-${lose.padEnd(12, '0').replace(/[^a-f0-9]/g, '0')}`,
+    }
+    loseOnce(lose)
+    const first = await commit(made.path, change(lose), headers)
+    const second = await commit(made.path, change(lose), headers)
+    expect([first.status, second.status]).toEqual([200, 200])
+    expect(second.text).toBe(first.text)
+  }
+  expect(countFiles(folderOf(made))).toBe(3)
 })
 
 it('I5 a repetition of a landed append succeeds and adds nothing, with other commits in between (B049)', async () => {
@@ -234,7 +238,7 @@ it('answers the immediate repetition of a change without snapshots with success'
 it('tries again on the new state after a race that another process won, requirements included', async () => {
   const made = await table('other-process')
   let races = 0
-  faults.swap = async (run) => ((races += 1) === 1 ? loseRace(run) : run())
+  faults.statement = async (run) => ((races += 1) === 1 ? loseRace() : run())
   expect((await commit(made.path, change('1'))).status).toBe(200)
   expect(races).toBe(2)
   expect(countFiles(folderOf(made))).toBe(2)
@@ -245,7 +249,7 @@ it('I3 checks requirements against the state that the commit replaces, not again
   const text = readFileSync(made.metadataLocation.replace('file://', ''), 'utf8')
   const next = made.metadataLocation.replace('00000-', '00001-')
   // Another process adds a column between our check of the requirements and our swap.
-  faults.swap = async (run) => {
+  faults.statement = async (run) => {
     faults = {}
     const wider = text.replace('"last-column-id":2', '"last-column-id":7')
     await catalog.store.putIfAbsent(next, Buffer.from(wider))
@@ -265,35 +269,36 @@ it('I3 checks requirements against the state that the commit replaces, not again
 
 it('gives up with 409 after too many lost races', async () => {
   const made = await table('unlucky')
-  faults.swap = loseRace
+  faults.statement = loseRace
   const answer = await commit(made.path, change('1'))
   expect(answer.status).toBe(409)
   expect(errorOf(answer).type).toBe('CommitFailedException')
   expect(countFiles(folderOf(made))).toBe(1)
 })
 
-it('creates: says "not applied" and removes the file when the row was not made', async () => {
-  faults.swap = async () => {
-    throw new DatabaseUnavailableError('connection lost')
+it.each(['before', 'after'] as const)(
+  'creates: makes the row once when it was lost %s it was made',
+  async (lose) => {
+    loseOnce(lose)
+    const body = { name: `lost-row-${lose}`, schema: SCHEMA }
+    const answer = await catalog.call('POST', '/v1/main/namespaces/ns/tables', { body })
+    expect(answer.status).toBe(200)
+    const path = `/v1/main/namespaces/ns/tables/lost-row-${lose}`
+    expect((await catalog.call('GET', path)).text).toBe(answer.text)
+  },
+)
+
+it('creates: says "not applied" and removes the file when the row could not be sent', async () => {
+  const files = countFiles(catalog.directory)
+  faults.put = async (write) => {
+    const outcome = await write()
+    faults.isDown = true
+    return outcome
   }
   const body = { name: 'no-row', schema: SCHEMA }
-  const files = countFiles(catalog.directory)
   const answer = await catalog.call('POST', '/v1/main/namespaces/ns/tables', { body })
   expect(answer.status).toBe(503)
   expect(countFiles(catalog.directory)).toBe(files)
-})
-
-it('creates: succeeds when the row was made and the answer was lost', async () => {
-  faults.swap = async (run) => {
-    await run()
-    throw new DatabaseUnavailableError('connection lost')
-  }
-  const body = { name: 'lost-row', schema: SCHEMA }
-  const answer = await catalog.call('POST', '/v1/main/namespaces/ns/tables', { body })
-  expect(answer.status).toBe(200)
-  expect((await catalog.call('GET', '/v1/main/namespaces/ns/tables/lost-row')).text).toBe(
-    answer.text,
-  )
 })
 
 it('reaches every fault point of its part', async () => {

@@ -1,5 +1,7 @@
 import {
   createNamespace as insertNamespace,
+  findNamespace,
+  type CreateNamespaceOutcome,
   type NamespaceRow,
 } from '@timelake/database/namespaces'
 import { printJson } from '@timelake/iceberg/spec/json'
@@ -7,6 +9,7 @@ import { NamespaceExistsError, NoSuchNamespaceError } from './catalog-errors.ts'
 import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'
 import { allowedPrefixes, checkAllowed } from './location-rules.ts'
 import { checkNamespace } from './names.ts'
+import { settleChange } from './settle-change.ts'
 import { namespaceText } from './table-identifier.ts'
 import type { Warehouse } from './warehouse.ts'
 
@@ -17,7 +20,8 @@ export interface NamespaceCreation extends MutationScope {
 
 /**
  * Creates a namespace. The parent of a nested one must exist, and a `location` property must be inside the allowed
- * prefixes. Throws NamespaceExistsError, NoSuchNamespaceError (parent) and InvalidInputError.
+ * prefixes. Throws NamespaceExistsError, NoSuchNamespaceError (parent) and InvalidInputError, and what `settleChange`
+ * throws.
  */
 export async function createNamespace(
   catalog: Catalog,
@@ -26,15 +30,7 @@ export async function createNamespace(
   const { warehouse, levels, properties } = creation
   checkNamespace(levels, 'namespace')
   checkNamespaceProperties(catalog, warehouse, properties)
-  const created = await insertNamespace(catalog.context.database, {
-    id: catalog.context.newUuid(),
-    warehouseId: warehouse.id,
-    levels,
-    properties,
-    nowMs: catalog.context.nowMs(),
-    event: { kind: 'namespace-created', payload: printJson({ properties }) },
-    ...idempotencyOf(creation, { status: 200 }),
-  })
+  const created = await settle(catalog, creation)
   switch (created.outcome) {
     case 'created':
       return created.row
@@ -46,6 +42,29 @@ export async function createNamespace(
         `Cannot create namespace ${namespaceText(levels)}`,
       )
   }
+}
+
+function settle(catalog: Catalog, creation: NamespaceCreation): Promise<CreateNamespaceOutcome> {
+  const { database, newUuid, nowMs } = catalog.context
+  const { warehouse, levels, properties } = creation
+  const namespace = {
+    id: newUuid(),
+    warehouseId: warehouse.id,
+    levels,
+    properties,
+    nowMs: nowMs(),
+    event: { kind: 'namespace-created' as const, payload: printJson({ properties }) },
+    ...idempotencyOf(creation, { status: 200 }),
+  }
+  return settleChange<CreateNamespaceOutcome>({
+    what: 'the creation of the namespace',
+    send: () => insertNamespace(database, namespace),
+    isApplied: ({ outcome }) => outcome === 'created',
+    findApplied: async () => {
+      const row = await findNamespace(database, warehouse.id, levels)
+      return row?.id === namespace.id ? { outcome: 'created', row } : undefined
+    },
+  })
 }
 
 /** Throws InvalidInputError for properties that point outside the allowed prefixes. */

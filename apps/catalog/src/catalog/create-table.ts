@@ -4,8 +4,9 @@ import type { CreateTableRequest } from '@timelake/iceberg/rest/create-table-jso
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
-import { NoSuchNamespaceError, TableExistsError } from './catalog-errors.ts'
+import { NameTakenError, NoSuchNamespaceError } from './catalog-errors.ts'
 import type { Catalog, MutationScope } from './catalog.ts'
+import { findAnyRow, nameTakenBy } from './find-row.ts'
 import { checkTableRoots } from './location-rules.ts'
 import { defaultTableLocation } from './metadata-location.ts'
 import { checkName } from './names.ts'
@@ -26,7 +27,7 @@ export type CreatedTable =
 /**
  * Creates a table, or prepares one when the request says `stage-create`. Columns are renumbered. On a store with folders
  * both make the table's `metadata` and `data` folders, which some clients do not.
- * Throws NoSuchNamespaceError, TableExistsError and InvalidInputError. Spec: REST catalog, createTable.
+ * Throws NoSuchNamespaceError, NameTakenError and InvalidInputError. Spec: REST catalog, createTable.
  */
 export async function createTable(
   catalog: Catalog,
@@ -48,8 +49,9 @@ async function createInTurn(
   const { database } = catalog.context
   const namespace = await findNamespace(database, warehouse.id, levels)
   if (namespace === undefined) throw missingNamespace(identifier)
-  const existing = await catalog.pointers.find(warehouse.id, identifier)
-  if (existing !== undefined) throw new TableExistsError(identifier)
+  const existing = await findAnyRow(catalog, warehouse, identifier)
+  if (existing !== undefined)
+    throw new NameTakenError(identifier, { wanted: 'table', existing: existing.kind })
   const metadata = firstMetadata(catalog, request, namespace.location)
   await checkTableRoots(catalog, warehouse, { metadata })
   await warehouse.store.prepareTableFolders(normalizeLocation(metadata.location))
@@ -67,7 +69,7 @@ async function createInTurn(
     case 'created':
       return { outcome, loaded: written.loaded }
     case 'exists':
-      throw new TableExistsError(identifier)
+      throw await nameTakenBy(catalog, warehouse, { ...identifier, kind: 'table' })
     case 'namespace-missing':
       throw missingNamespace(identifier)
   }

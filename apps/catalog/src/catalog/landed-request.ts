@@ -8,6 +8,8 @@ import type { JsonObject, JsonValue } from '@timelake/iceberg/spec/json-value'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { TableRow } from '@timelake/database/table-row'
 import type { Catalog } from './catalog.ts'
+import type { ExistingTarget } from './commit-target.ts'
+import type { TableCommit } from './table-commit.ts'
 
 /**
  * The hash by which a repeated commit is recognised: SHA-256 of the canonical JSON of its requirements, in any order,
@@ -20,6 +22,17 @@ export function commitRequestHash(body: JsonObject): string {
   return createHash('sha256')
     .update(`${sorted.join('\n')}\n\n${updates}`)
     .digest('hex')
+}
+
+/**
+ * The same for a request that changes several tables, from the names of its tables and the hashes of their parts, in any
+ * order of the tables.
+ */
+export function transactionRequestHash(
+  parts: readonly { readonly table: string; readonly requestHash: string }[],
+): string {
+  const lines = parts.map(({ table, requestHash }) => `${requestHash} ${table}`)
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex')
 }
 
 /** Members in the order of their names, so that spelling differences of one JSON value disappear. */
@@ -43,16 +56,23 @@ const NEWEST_WITHOUT_SNAPSHOT = -1n
 const CREATION_WITHOUT_SNAPSHOT = -2n
 
 /** What a commit leaves behind so that its repetition is recognised. */
-export function landedRecord(request: CommitRequest, requestHash: string): LandedCommit {
-  const added = snapshotsAdded(request)
-  const substitute = createsTable(request) ? CREATION_WITHOUT_SNAPSHOT : NEWEST_WITHOUT_SNAPSHOT
+export function landedRecord({ requests }: TableCommit, requestHash: string): LandedCommit {
+  const added = requests.flatMap(snapshotsAdded)
+  const substitute = createsItsTable(requests) ? CREATION_WITHOUT_SNAPSHOT : NEWEST_WITHOUT_SNAPSHOT
   return {
     requestHash,
     snapshotIds: added.length > 0 ? added : [substitute],
-    forgetSnapshotIds: request.updates.flatMap((update) =>
-      update.action === 'remove-snapshots' ? [...update.snapshotIds] : [],
+    forgetSnapshotIds: requests.flatMap(({ updates }) =>
+      updates.flatMap((update) =>
+        update.action === 'remove-snapshots' ? [...update.snapshotIds] : [],
+      ),
     ),
   }
+}
+
+/** Whether the requests begin with the creation of their table. Throws InvalidInputError, see `createsTable`. */
+export function createsItsTable([first]: readonly CommitRequest[]): boolean {
+  return first !== undefined && createsTable(first)
 }
 
 /**
@@ -61,13 +81,12 @@ export function landedRecord(request: CommitRequest, requestHash: string): Lande
  */
 export async function hasLanded(
   catalog: Catalog,
-  row: TableRow,
-  commit: { request: CommitRequest; requestHash: string; base: TableMetadata; creates: boolean },
+  { commit: { requests }, row, base }: ExistingTarget,
+  requestHash: string,
 ): Promise<boolean> {
-  const { request, requestHash, base, creates } = commit
-  if (!creates && !holdsAny(base, snapshotsAdded(request))) return false
-  const landed = await findLandedCommit(catalog.context.database, { tableId: row.id, requestHash })
-  return landed !== undefined
+  const isKnown =
+    createsItsTable(requests) || holdsAny(base.metadata, requests.flatMap(snapshotsAdded))
+  return isKnown && (await findLanded(catalog, row, requestHash)) !== undefined
 }
 
 /** Whether the table as it is now is the result of exactly this request, so that repeating it changes nothing. */
@@ -76,8 +95,12 @@ export async function isResultOf(
   row: TableRow,
   requestHash: string,
 ): Promise<boolean> {
-  const landed = await findLandedCommit(catalog.context.database, { tableId: row.id, requestHash })
+  const landed = await findLanded(catalog, row, requestHash)
   return landed?.metadataLocation === row.metadataLocation
+}
+
+function findLanded({ context }: Catalog, { id: tableId }: TableRow, requestHash: string) {
+  return findLandedCommit(context.database, { tableId, requestHash })
 }
 
 function holdsAny(metadata: TableMetadata, snapshotIds: readonly bigint[]): boolean {

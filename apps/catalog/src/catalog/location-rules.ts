@@ -55,13 +55,22 @@ export async function checkTableRoots(
     })
     const other = near.find(({ id }) => id !== table.id)
     if (other === undefined) continue
-    throw new InvalidInputError(
+    throw new LocationOverlapError(root)
+  }
+}
+
+/** A table or view would equal, contain or lie inside another one. */
+export class LocationOverlapError extends InvalidInputError {
+  override readonly name = 'LocationOverlapError'
+  constructor(root: string) {
+    super(
       `table location ${root} overlaps with the location of another table: choose one that is neither inside nor above it`,
     )
   }
 }
 
-function checkUnreserved(root: string, warehouse: Warehouse): void {
+/** Throws InvalidInputError for a location in the folder that is the server's own. */
+export function checkUnreserved(root: string, warehouse: Warehouse): void {
   const reserved = joinLocation(warehouse.location, WAREHOUSE_FOLDER)
   if (!isSameLocation(reserved, root) && !isLocationBelow(reserved, root)) return
   throw new InvalidInputError(

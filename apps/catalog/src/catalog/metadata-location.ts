@@ -9,8 +9,10 @@ export function isMetadataGzipped(properties: Readonly<Record<string, string>>):
   return properties['write.metadata.compression-codec']?.toLowerCase() === 'gzip'
 }
 
-/** The folder of the table's metadata files: `write.metadata.path`, or `metadata` below the table's location. */
-export function metadataFolder(metadata: Pick<TableMetadata, 'location' | 'properties'>): string {
+type Named = Pick<TableMetadata, 'location' | 'properties'>
+
+/** The folder of the metadata files of a table or view: `write.metadata.path`, or `metadata` below its location. */
+export function metadataFolder(metadata: Named): string {
   const configured = metadata.properties['write.metadata.path']
   return configured ? joinLocation(configured) : joinLocation(metadata.location, 'metadata')
 }
@@ -20,7 +22,7 @@ export function metadataFolder(metadata: Pick<TableMetadata, 'location' | 'prope
  * without one) and a fresh UUID. Spec: Appendix F, file names.
  */
 export function newMetadataLocation(
-  metadata: TableMetadata,
+  metadata: Named,
   options: { readonly previousLocation: string | undefined; readonly uuid: string },
 ): string {
   const { previousLocation, uuid } = options

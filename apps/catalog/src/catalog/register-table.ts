@@ -1,16 +1,22 @@
-import { LocationTakenError } from '@timelake/database/database-errors'
 import { findNamespace } from '@timelake/database/namespaces'
+import { readPointers } from '@timelake/database/read-pointers'
 import type { TableRow } from '@timelake/database/table-row'
 import { overwriteTable } from '@timelake/database/tables'
-import { CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/errors'
+import {
+  CommitFailedError,
+  CorruptFileError,
+  InvalidInputError,
+} from '@timelake/iceberg/spec/errors'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
-import { NoSuchNamespaceError, TableExistsError } from './catalog-errors.ts'
+import { NameTakenError, NoSuchNamespaceError, NoSuchTableError } from './catalog-errors.ts'
 import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'
 import { commitEventPayload } from './commit-event.ts'
+import { findAnyRow, nameTakenBy } from './find-row.ts'
 import { allowedPrefixes, checkAllowed, checkTableRoots } from './location-rules.ts'
 import { checkName } from './names.ts'
 import { insertTableRow } from './new-table-row.ts'
+import { settleChange } from './settle-change.ts'
 import { identifierKey, type TableIdentifier } from './table-identifier.ts'
 import type { Warehouse } from './warehouse.ts'
 
@@ -24,7 +30,8 @@ export interface TableRegistration extends MutationScope {
  * Points a name at an existing metadata file, which is read once and never rewritten. Only a file, and only a table,
  * inside the allowed prefixes; what the file lists elsewhere (metadata log, statistics, manifests) is neither
  * read nor ever deleted. `overwrite` re-points an existing table.
- * Throws NoSuchNamespaceError, TableExistsError, MetadataFileMissingError and InvalidInputError.
+ * Throws NoSuchNamespaceError, NameTakenError, MetadataFileMissingError and InvalidInputError, CommitFailedError when
+ * others change the table all the time, and what `settleChange` throws.
  * Spec: REST catalog, registerTable.
  */
 export async function registerTable(
@@ -33,7 +40,7 @@ export async function registerTable(
 ): Promise<LoadedMetadata> {
   const { warehouse, identifier } = registration
   checkName(identifier.name, 'name')
-  const existing = await catalog.pointers.find(warehouse.id, identifier)
+  const existing = await findAnyRow(catalog, warehouse, identifier)
   const lane = existing?.id ?? identifierKey(warehouse.id, identifier)
   return catalog.lanes.run(lane, () => registerInTurn(catalog, registration))
 }
@@ -42,11 +49,26 @@ async function registerInTurn(
   catalog: Catalog,
   registration: TableRegistration,
 ): Promise<LoadedMetadata> {
+  const { commitAttemptsMax } = catalog.config
+  for (let attempt = 1; attempt <= commitAttemptsMax; attempt += 1) {
+    const outcome = await registerOnce(catalog, registration)
+    if (outcome !== 'stale') return outcome
+  }
+  throw new CommitFailedError(
+    `the table changed ${commitAttemptsMax} times while it was registered`,
+  )
+}
+
+async function registerOnce(
+  catalog: Catalog,
+  registration: TableRegistration,
+): Promise<LoadedMetadata | 'stale'> {
   const { warehouse, identifier, metadataLocation } = registration
   const namespace = await findNamespace(catalog.context.database, warehouse.id, identifier.levels)
   if (namespace === undefined) throw new NoSuchNamespaceError(identifier.levels)
-  const existing = await catalog.pointers.find(warehouse.id, identifier)
-  if (existing !== undefined && !registration.overwrite) throw new TableExistsError(identifier)
+  const existing = await findAnyRow(catalog, warehouse, identifier)
+  if (existing !== undefined && (existing.kind !== 'table' || !registration.overwrite))
+    throw new NameTakenError(identifier, { wanted: 'table', existing: existing.kind })
   const prefixes = allowedPrefixes(catalog, warehouse)
   checkAllowed(metadataLocation, prefixes, 'metadata location')
   // Other writers may have replaced the file since it was last read.
@@ -64,7 +86,8 @@ async function registerInTurn(
     written: { loaded, textBytes: loaded.fileBytes().length },
     ownsFile: false,
   })
-  if (outcome === 'exists') throw new TableExistsError(identifier)
+  if (outcome === 'exists')
+    throw await nameTakenBy(catalog, warehouse, { ...identifier, kind: 'table' })
   if (outcome === 'namespace-missing') throw new NoSuchNamespaceError(identifier.levels)
   return loaded
 }
@@ -83,39 +106,60 @@ async function readRegistered(
   }
 }
 
-async function overwrite(
-  catalog: Catalog,
-  change: {
-    readonly registration: TableRegistration
-    readonly existing: TableRow
-    readonly loaded: LoadedMetadata
-  },
-): Promise<LoadedMetadata> {
+interface Overwrite {
+  readonly registration: TableRegistration
+  readonly existing: TableRow
+  readonly loaded: LoadedMetadata
+}
+
+async function overwrite(catalog: Catalog, change: Overwrite): Promise<LoadedMetadata | 'stale'> {
   const { registration, existing, loaded } = change
-  const { location, metadata } = loaded
   try {
-    const outcome = await overwriteTable(catalog.context.database, {
-      tableId: existing.id,
-      metadataLocation: location,
-      tableUuid: metadata.tableUuid,
-      location: normalizeLocation(metadata.location),
-      nowMs: catalog.context.nowMs(),
-      event: {
-        kind: 'table-registered',
-        payload: commitEventPayload({
-          metadataLocation: location,
-          previousMetadataLocation: existing.metadataLocation,
-          metadata,
-        }),
-      },
-      ...idempotencyOf(registration, { status: 200, metadataLocation: location }),
-    })
-    if (outcome === 'missing') throw new TableExistsError(registration.identifier)
-    return loaded
-  } catch (error) {
-    if (!(error instanceof LocationTakenError)) throw error
-    throw new InvalidInputError(error.message, undefined, { cause: error })
+    const outcome = await settleOverwrite(catalog, change)
+    if (outcome === 'missing') throw new NoSuchTableError(registration.identifier)
+    return outcome === 'stale' ? 'stale' : loaded
   } finally {
     catalog.pointers.forget(existing.warehouseId, existing)
   }
+}
+
+type OverwriteOutcome = 'overwritten' | 'missing' | 'stale'
+
+function settleOverwrite(
+  catalog: Catalog,
+  { registration, existing, loaded }: Overwrite,
+): Promise<OverwriteOutcome> {
+  const { database, nowMs } = catalog.context
+  const { location, metadata } = loaded
+  const change = {
+    tableId: existing.id,
+    // A second send must not undo what others did after the first.
+    expected: existing.metadataLocation,
+    metadataLocation: location,
+    tableUuid: metadata.tableUuid,
+    location: normalizeLocation(metadata.location),
+    nowMs: nowMs(),
+    event: {
+      kind: 'table-registered' as const,
+      payload: commitEventPayload({
+        metadataLocation: location,
+        previousMetadataLocation: existing.metadataLocation,
+        metadata,
+      }),
+    },
+    ...idempotencyOf(registration, { status: 200, metadataLocation: location }),
+  }
+  return settleChange<OverwriteOutcome>({
+    what: 'the registration',
+    send: () => overwriteTable(database, change),
+    isApplied: (outcome) => outcome === 'overwritten',
+    findApplied: async () => {
+      const pointer = (await readPointers(database, [existing.id])).get(existing.id)
+      if (pointer === undefined) return undefined
+      if (pointer.metadataLocation === location) return 'overwritten'
+      const now = await catalog.metadata.get(registration.warehouse, pointer.metadataLocation)
+      const isPast = now.metadata.metadataLog.some(({ metadataFile }) => metadataFile === location)
+      return isPast ? 'overwritten' : undefined
+    },
+  })
 }

@@ -16,10 +16,12 @@ const compress = promisify(gzip)
 const NAME_ATTEMPTS_MAX = 3
 
 /** Metadata whose file is durable, not yet known to the catalog's cache. */
-export interface WrittenMetadata {
-  readonly loaded: LoadedMetadata
+export interface Written<Loaded> {
+  readonly loaded: Loaded
   readonly textBytes: number
 }
+
+export type WrittenMetadata = Written<LoadedMetadata>
 
 export interface NextMetadata {
   readonly warehouse: Warehouse
@@ -27,20 +29,36 @@ export interface NextMetadata {
   readonly previousLocation?: string
 }
 
+/** Writes a new metadata file of a table, as `writeMetadataFile` does. */
+export function writeMetadata(catalog: Catalog, next: NextMetadata): Promise<WrittenMetadata> {
+  return writeMetadataFile(catalog, {
+    ...next,
+    atLocation: (location) => new LoadedMetadata(location, next.metadata),
+  })
+}
+
+export interface NextFile<Loaded> {
+  readonly warehouse: Warehouse
+  /** Says where metadata files go and whether they are gzipped. */
+  readonly metadata: Pick<TableMetadata, 'location' | 'properties'>
+  readonly previousLocation?: string
+  /** The metadata as it will be read from the location. */
+  readonly atLocation: (location: string) => Loaded
+}
+
 /**
  * Writes a new metadata file under a never-used name; it is durable when this returns. Throws NotAppliedError when the
  * store cannot say so (nothing points at the file, so nothing was applied), and InvalidInputError when
  * the metadata is larger than the limit.
  */
-export async function writeMetadata(
-  catalog: Catalog,
-  next: NextMetadata,
-): Promise<WrittenMetadata> {
+export async function writeMetadataFile<
+  Loaded extends { readonly location: string; fileBytes(): Buffer },
+>(catalog: Catalog, next: NextFile<Loaded>): Promise<Written<Loaded>> {
   const { warehouse, metadata, previousLocation } = next
   for (let attempt = 1; attempt <= NAME_ATTEMPTS_MAX; attempt += 1) {
     const uuid = catalog.context.newUuid()
     const location = newMetadataLocation(metadata, { previousLocation, uuid })
-    const loaded = new LoadedMetadata(location, metadata)
+    const loaded = next.atLocation(location)
     const text = loaded.fileBytes()
     checkSize(catalog, text.length)
     const bytes = isMetadataGzipped(metadata.properties) ? await compress(text) : text
@@ -67,7 +85,7 @@ function checkSize(catalog: Catalog, textBytes: number): void {
   const { metadataBytesMax } = catalog.config
   if (textBytes <= metadataBytesMax) return
   throw new InvalidInputError(
-    `table metadata would have ${textBytes} bytes: expected at most ${metadataBytesMax}, expire snapshots first`,
+    `metadata would have ${textBytes} bytes: expected at most ${metadataBytesMax}, expire snapshots first`,
   )
 }
 

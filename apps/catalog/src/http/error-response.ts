@@ -1,3 +1,4 @@
+import { DatabaseUnavailableError } from '@timelake/database/database-errors'
 import {
   CommitFailedError,
   CorruptFileError,
@@ -12,7 +13,9 @@ import {
   ObjectTooLargeError,
   StoreUnavailableError,
 } from '@timelake/storage/object-store'
+import { StorageProfileError } from '@timelake/storage/storage-profile'
 import * as failed from '../catalog/catalog-errors.ts'
+import * as admin from '../catalog/admin-errors.ts'
 import { jsonTextAnswer, type HttpAnswer } from './exchange.ts'
 import * as refused from './request-errors.ts'
 
@@ -41,16 +44,23 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [failed.NoSuchTableError, 404, 'NoSuchTableException'],
   [failed.NoSuchTableIdError, 404, 'NoSuchTableException'],
   [failed.RenameSourceMissingError, 404, 'NoSuchTableException'],
+  [failed.NoSuchViewError, 404, 'NoSuchViewException'],
+  [failed.RenamedViewMissingError, 404, 'NoSuchViewException'],
   [failed.MetadataFileMissingError, 404, 'NotFoundException'],
   [ObjectNotFoundError, 404, 'NotFoundException'],
-  [refused.NoSuchViewError, 404, 'NoSuchViewException'],
   [refused.MethodNotAllowedError, 405, 'UnsupportedOperationException'],
   [refused.OperationNotSupportedError, 406, 'UnsupportedOperationException'],
   [CommitFailedError, 409, 'CommitFailedException'],
   [failed.NamespaceExistsError, 409, 'AlreadyExistsException'],
-  [failed.TableExistsError, 409, 'AlreadyExistsException'],
+  [failed.NameTakenError, 409, 'AlreadyExistsException'],
   [failed.RenameDestinationExistsError, 409, 'AlreadyExistsException'],
   [failed.NamespaceNotEmptyError, 409, 'NamespaceNotEmptyException'],
+  [admin.WarehouseExistsError, 409, 'AlreadyExistsException'],
+  [admin.WarehouseLocationTakenError, 409, 'AlreadyExistsException'],
+  [admin.WarehouseChangedError, 409, 'WarehouseChangedException'],
+  [admin.WarehouseNotEmptyError, 409, 'WarehouseNotEmptyException'],
+  [admin.UndropConflictError, 409, 'AlreadyExistsException'],
+  [admin.PurgeBegunError, 409, 'PurgeBegunException'],
   [failed.IdempotencyConflictError, 409, 'IdempotencyConflictException'],
   [refused.BodyTooLargeError, 413, 'RequestTooLargeException'],
   [refused.UnsupportedEncodingError, 415, 'UnsupportedMediaTypeException'],
@@ -61,6 +71,10 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [failed.CommitQueueFullError, 503, 'SlowDownException'],
   [failed.NotAppliedError, 503, 'SlowDownException'],
   [StoreUnavailableError, 503, 'SlowDownException'],
+  // Only from reading: what changes something finds out first what became of it (settle-change.ts).
+  [DatabaseUnavailableError, 503, 'SlowDownException'],
+  // A warehouse that this process cannot serve, because its key is missing or another one. Others may.
+  [StorageProfileError, 503, 'SlowDownException'],
 ]
 
 /**
@@ -70,10 +84,19 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
 export function errorAnswer(error: unknown): HttpAnswer {
   const found = ANSWERS.find(([errorClass]) => error instanceof errorClass)
   const [, status, type] = found ?? [undefined, 500, 'InternalServerError']
-  const message = found === undefined ? 'internal server error' : (error as Error).message
+  const message = found === undefined ? 'internal server error' : messageOf(error)
   const text = printJson(encodeError({ message, type, code: status }))
   const answer = jsonTextAnswer(status, text)
   return { ...answer, headers: { ...answer.headers, ...extraHeaders(error, status) } }
+}
+
+/** What the driver of the database says is for the log. */
+function messageOf(error: unknown): string {
+  if (error instanceof DatabaseUnavailableError) {
+    return 'the database is not available: nothing was changed, try again later'
+  }
+  // `as`: the table has only errors.
+  return (error as Error).message
 }
 
 function extraHeaders(error: unknown, status: number): Record<string, string> {

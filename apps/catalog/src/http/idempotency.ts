@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
-import { IdempotencyKeyLostError } from '@timelake/database/database-errors'
+import {
+  DatabaseUnavailableError,
+  IdempotencyKeyLostError,
+} from '@timelake/database/database-errors'
 import {
   finishIdempotencyKey,
   releaseIdempotencyKey,
@@ -117,7 +120,10 @@ async function runReserved(catalog: Catalog, key: string, call: KeyedCall): Prom
   }
   try {
     const answer = await call.run(slot)
-    if (!isRecorded) await finishIdempotencyKey(database, ticket, storedForm(answer))
+    // Nothing was changed, or it had been changed earlier: that is the answer, whether or not it can be kept.
+    if (!isRecorded) {
+      await unlessUnavailable(() => finishIdempotencyKey(database, ticket, storedForm(answer)))
+    }
     return answer
   } catch (error) {
     if (error instanceof IdempotencyKeyLostError) return replayWinner(catalog, key, call)
@@ -125,11 +131,20 @@ async function runReserved(catalog: Catalog, key: string, call: KeyedCall): Prom
     if (error instanceof CommitStateUnknownError) throw error
     const answer = errorAnswer(error)
     if (answer.status >= 500 || NEVER_STORED.has(answer.status)) {
-      await releaseIdempotencyKey(database, ticket)
+      await unlessUnavailable(() => releaseIdempotencyKey(database, ticket))
       throw error
     }
-    await finishIdempotencyKey(database, ticket, storedForm(answer))
+    await unlessUnavailable(() => finishIdempotencyKey(database, ticket, storedForm(answer)))
     return answer
+  }
+}
+
+/** For a note beside an answer that holds without it: the key is then free again when its lease is over. */
+async function unlessUnavailable(note: () => Promise<unknown>): Promise<void> {
+  try {
+    await note()
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailableError)) throw error
   }
 }
 

@@ -13,9 +13,18 @@ export function namespaceInPath({ parameters }: RouteCall): string[] {
 
 /** The table in the path. Throws InvalidInputError for malformed or impossible names. */
 export function tableInPath(call: RouteCall): TableIdentifier {
+  return identifierInPath(call, 'table')
+}
+
+/** The view in the path. Throws InvalidInputError for malformed or impossible names. */
+export function viewInPath(call: RouteCall): TableIdentifier {
+  return identifierInPath(call, 'view')
+}
+
+function identifierInPath(call: RouteCall, parameter: 'table' | 'view'): TableIdentifier {
   const levels = namespaceInPath(call)
-  const name = decodeSegment(required(call.parameters['table']))
-  checkName(name, 'table')
+  const name = decodeSegment(required(call.parameters[parameter]))
+  checkName(name, parameter)
   return { levels, name }
 }
 

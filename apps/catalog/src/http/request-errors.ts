@@ -20,10 +20,6 @@ export class OperationNotSupportedError extends Error {
   override readonly name = 'OperationNotSupportedError'
 }
 
-export class NoSuchViewError extends Error {
-  override readonly name = 'NoSuchViewError'
-}
-
 export class NotAuthorizedError extends Error {
   override readonly name = 'NotAuthorizedError'
 }

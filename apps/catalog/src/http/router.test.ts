@@ -27,6 +27,22 @@ it('B219: lets names look like routes', () => {
   })
 })
 
+it('B219: leads a name that looks like a route to the routes that only the name has', () => {
+  const both = new Router([
+    { method: 'POST', template: '/warehouses/test' },
+    { method: 'POST', template: '/warehouses/{name}/test' },
+    { method: 'GET', template: '/warehouses/{name}' },
+  ] as const)
+  const named = { outcome: 'matched', parameters: { name: 'test' } }
+  expect(both.match('GET', '/warehouses/test')).toMatchObject(named)
+  expect(both.match('POST', '/warehouses/test/test')).toMatchObject(named)
+  expect(both.match('POST', '/warehouses/test')).toMatchObject({ parameters: {} })
+  expect(both.match('DELETE', '/warehouses/test')).toEqual({
+    outcome: 'wrong-method',
+    allowed: ['POST'],
+  })
+})
+
 it('tells a wrong method from a wrong path', () => {
   const wrong = router.match('PUT', '/v1/main/namespaces/a/tables/t')
   expect(wrong).toEqual({ outcome: 'wrong-method', allowed: ['DELETE', 'HEAD'] })

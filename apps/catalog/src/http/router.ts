@@ -1,4 +1,4 @@
-export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'DELETE'
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE'
 
 /** What the router needs to know of a row of the table of routes. */
 export interface RoutePattern {
@@ -23,7 +23,8 @@ interface Node<R> {
 
 /**
  * Matches raw paths segment by segment. Nothing is decoded before matching, so an encoded slash stays inside its
- * segment and a name never shadows a route. A fixed segment is preferred to a parameter where both fit.
+ * segment and a name never shadows a route. A fixed segment is preferred to a parameter where both fit and both have a
+ * route of the method.
  */
 export class Router<R extends RoutePattern> {
   readonly #root: Node<R> = newNode()
@@ -33,12 +34,15 @@ export class Router<R extends RoutePattern> {
   }
 
   match(method: string, path: string): RouteMatch<R> {
-    const walk: Walk = { segments: path.split('/'), values: [] }
-    const node = find(this.#root, walk, 1)
-    const { values } = walk
-    if (node === undefined) return { outcome: 'no-route' }
-    const found = node.routes.get(method)
-    if (found === undefined) return { outcome: 'wrong-method', allowed: [...node.routes.keys()] }
+    const segments = path.split('/')
+    const values: string[] = []
+    const node = find(this.#root, { segments, values, method }, 1)
+    const found = node?.routes.get(method)
+    if (found === undefined) {
+      const other = find(this.#root, { segments, values: [], method: undefined }, 1)
+      if (other === undefined) return { outcome: 'no-route' }
+      return { outcome: 'wrong-method', allowed: [...other.routes.keys()] }
+    }
     const parameters: Record<string, string> = {}
     for (let i = 0; i < values.length; i += 1) parameters[found.names[i] ?? ''] = values[i] ?? ''
     return { outcome: 'matched', route: found.route, parameters }
@@ -70,12 +74,17 @@ interface Walk {
   readonly segments: readonly string[]
   /** Of the parameters on the way. */
   readonly values: string[]
+  /** Undefined: any. */
+  readonly method: string | undefined
 }
 
 function find<R>(node: Node<R>, walk: Walk, at: number): Node<R> | undefined {
-  const { segments, values } = walk
+  const { segments, values, method } = walk
   const segment = segments[at]
-  if (segment === undefined) return node.routes.size > 0 ? node : undefined
+  if (segment === undefined) {
+    const isRoute = method === undefined ? node.routes.size > 0 : node.routes.has(method)
+    return isRoute ? node : undefined
+  }
   const fixed = node.fixed.get(segment)
   const found = fixed === undefined ? undefined : find(fixed, walk, at + 1)
   if (found !== undefined || node.parameter === undefined || segment === '') return found

@@ -1,4 +1,8 @@
 import { encodeCatalogSettings } from '@timelake/iceberg/rest/config-json'
+import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { NoSuchWarehouseError } from '../catalog/catalog-errors.ts'
+import { storageProperties } from '../catalog/storage-properties.ts'
+import type { Warehouse } from '../catalog/warehouse.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { queryParameter } from '../http/raw-path.ts'
@@ -9,18 +13,18 @@ const NAMESPACE_SEPARATOR = '%1F'
 const HOUR_MS = 3_600_000
 
 /**
- * GET /v1/config?warehouse=: the prefix of the warehouse's routes, and the routes. Without `warehouse` it is the
- * default one; an unknown one is refused and never replaced. Spec: REST catalog, getConfig.
+ * GET /v1/config?warehouse=: the prefix of the warehouse's routes, what clients need to reach its objects (never a secret),
+ * and the routes. Without `warehouse` it is the default one; an unknown one is refused and never replaced. Spec: REST
+ * catalog, getConfig.
  */
 export async function getConfig(
   call: RouteCall,
   endpoints: readonly string[],
 ): Promise<HttpAnswer> {
-  const { config, warehouses } = call.catalog
-  const name = queryParameter(call.query, 'warehouse') || config.defaultWarehouse
-  const warehouse = await warehouses.byName(name)
+  const { config } = call.catalog
+  const warehouse = await askedWarehouse(call)
   const settings = encodeCatalogSettings({
-    defaults: warehouse.settings.defaults,
+    defaults: { ...storageProperties(warehouse.row), ...warehouse.settings.defaults },
     overrides: {
       ...warehouse.settings.overrides,
       prefix: encodeURIComponent(warehouse.name),
@@ -30,6 +34,18 @@ export async function getConfig(
     idempotencyKeyLifetime: isoDuration(config.idempotencyLifetimeMs),
   })
   return jsonAnswer(settings)
+}
+
+async function askedWarehouse({ catalog, query }: RouteCall): Promise<Warehouse> {
+  const { config, warehouses } = catalog
+  const name = queryParameter(query, 'warehouse') || undefined
+  try {
+    return await warehouses.byName(name ?? config.defaultWarehouse)
+  } catch (cause) {
+    if (name !== undefined || !(cause instanceof NoSuchWarehouseError)) throw cause
+    const sentence = `name one: there is no default warehouse ${config.defaultWarehouse}`
+    throw new InvalidInputError(sentence, 'warehouse', { cause })
+  }
 }
 
 /** ISO 8601 text of a duration, for example PT24H. */

@@ -1,20 +1,34 @@
+import { setTimeout } from 'node:timers/promises'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import type { RouteCall } from '../http/route.ts'
 
-/** GET /health/live: this process answers. */
+/** Those who ask wait a second or two; a database that takes longer is of no use now. */
+const DATABASE_ANSWER_MS_MAX = 1_000
+
+/** GET /health/live: this process answers, whatever it depends on. */
 export async function healthLive(): Promise<HttpAnswer> {
   return jsonAnswer({ status: 'live' })
 }
 
-/** GET /health/ready: the database answers too; otherwise 503. */
+/** GET /health/ready: the database answers too; otherwise 503 with the reason. */
 export async function healthReady(call: RouteCall): Promise<HttpAnswer> {
   const { database, log } = call.catalog.context
+  const timer = new AbortController()
+  const tooLate = setTimeout(DATABASE_ANSWER_MS_MAX, 'late' as const, { signal: timer.signal })
   try {
-    await database.query('select 1')
-    return jsonAnswer({ status: 'ready' })
+    const answer = await Promise.race([database.query('select 1'), tooLate])
+    if (answer !== 'late') return jsonAnswer({ status: 'ready' })
+    log.warn({ waitedMs: DATABASE_ANSWER_MS_MAX }, 'not ready: the database does not answer')
+    return notReady(`the database did not answer within ${DATABASE_ANSWER_MS_MAX} ms`)
   } catch (error) {
     log.warn({ err: error }, 'not ready: the database does not answer')
-    return jsonAnswer({ status: 'not-ready' }, 503)
+    return notReady('the database is unreachable')
+  } finally {
+    timer.abort()
   }
+}
+
+function notReady(reason: string): HttpAnswer {
+  return jsonAnswer({ status: 'not-ready', reason }, 503)
 }

@@ -1,26 +1,8 @@
-import { listTables as listTableNames } from '@timelake/database/find-tables'
-import { encodeTablePage } from '@timelake/iceberg/rest/listing-json'
-import { findExistingNamespace } from '../catalog/find-existing-namespace.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
-import { jsonAnswer } from '../http/json.ts'
-import { cutPage, readPageRequest, withLookahead } from '../http/page.ts'
-import { namespaceInPath } from '../http/path-names.ts'
-import { warehouseOf, type RouteCall } from '../http/route.ts'
+import type { RouteCall } from '../http/route.ts'
+import { listRows } from './list-rows.ts'
 
 /** GET …/namespaces/{namespace}/tables, in the order of names. */
 export async function listTables(call: RouteCall): Promise<HttpAnswer> {
-  const { config, context } = call.catalog
-  const levels = namespaceInPath(call)
-  const request = readPageRequest(call.query, config.pageSizeMax)
-  const namespace = await findExistingNamespace(call.catalog, warehouseOf(call), {
-    levels,
-    context: 'Cannot list tables for namespace',
-  })
-  const names = await listTableNames(context.database, {
-    namespaceId: namespace.id,
-    ...withLookahead(request),
-  })
-  const page = cutPage(names, request, (name) => name)
-  const items = page.items.map((name) => ({ namespace: levels, name }))
-  return jsonAnswer(encodeTablePage({ ...page, items }))
+  return listRows(call, 'table')
 }

@@ -52,7 +52,8 @@ export function removeSchemas(draft: TableMetadataDraft, schemaIds: readonly num
   draft.record({ action: 'remove-schemas', schemaIds })
 }
 
-function isSameSchema(left: Schema, right: Schema): boolean {
+/** Whether both have the same fields and identifier fields, whatever their ids. */
+export function isSameSchema(left: Schema, right: Schema): boolean {
   const leftIds = left.identifierFieldIds.toSorted((a, b) => a - b)
   const rightIds = right.identifierFieldIds.toSorted((a, b) => a - b)
   return (

@@ -11,6 +11,7 @@ import { CorruptFileError } from '../spec/errors.ts'
 import { isLocationBelow } from '../spec/location.ts'
 import type { Snapshot } from '../spec/snapshot.ts'
 import type { TableMetadata } from '../spec/table-metadata.ts'
+import { mapBounded } from './map-bounded.ts'
 
 /** Manifests that are read at the same time. */
 export const MANIFEST_READS_MAX = 8
@@ -276,28 +277,4 @@ function collectLiveFiles(
     dataRowsCount,
     dataSizeBytes,
   }
-}
-
-/** Runs at most `limit` calls at a time and keeps the order; after the first failure none is begun. */
-async function mapBounded<Item, Result>(
-  items: readonly Item[],
-  limit: number,
-  run: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  const queue = items.entries()
-  let hasFailed = false
-  const work = async (): Promise<void> => {
-    for (const [index, item] of queue) {
-      if (hasFailed) return
-      try {
-        results[index] = await run(item)
-      } catch (error) {
-        hasFailed = true
-        throw error
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, work))
-  return results
 }

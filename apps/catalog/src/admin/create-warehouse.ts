@@ -1,0 +1,11 @@
+import { createWarehouse as createCatalogWarehouse } from '../catalog/create-warehouse.ts'
+import type { HttpAnswer } from '../http/exchange.ts'
+import { jsonAnswer } from '../http/json.ts'
+import { readJson, type RouteCall } from '../http/route.ts'
+import { decodeWarehouseDraft, warehouseJson } from './warehouse-json.ts'
+
+/** POST /admin/v1/warehouses. */
+export async function createWarehouse(call: RouteCall): Promise<HttpAnswer> {
+  const row = await createCatalogWarehouse(call.catalog, decodeWarehouseDraft(await readJson(call)))
+  return jsonAnswer(warehouseJson(row, call.catalog.context.secretBox), 201)
+}

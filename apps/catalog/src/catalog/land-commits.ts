@@ -1,0 +1,120 @@
+import { createsTable } from '@timelake/iceberg/commit/check-requirements'
+import { mapBounded } from '@timelake/iceberg/io/map-bounded'
+import { CommitFailedError } from '@timelake/iceberg/spec/errors'
+import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
+import type { Catalog } from './catalog.ts'
+import { findTarget, type CommitTarget } from './commit-target.ts'
+import { findAnyRow } from './find-row.ts'
+import { hasLanded, isResultOf } from './landed-request.ts'
+import { checkLocations, planChange, type PlannedChange } from './plan-changes.ts'
+import { publishChanges } from './publish-changes.ts'
+import { faultPointsOf, type CommitSet } from './table-commit.ts'
+import { identifierKey } from './table-identifier.ts'
+import { writeChanges } from './write-changes.ts'
+
+/** What each table has after the commits landed; undefined where a repetition finds its table gone again. */
+export type LandedTables = readonly (LoadedMetadata | undefined)[]
+
+/** Tables of one request that are looked up at one time. */
+const TARGET_READS_MAX = 8
+
+/**
+ * Lands all commits of the set or none; answers the metadata of their tables, in their order, durable and visible to every
+ * later load. The repetition of a landed request changes nothing and succeeds. Commits of one table take turns; a lost
+ * race with another process is tried again on the new state, requirements included.
+ * Throws NoSuchTableError, NoSuchNamespaceError, NameTakenError (by a view), CommitFailedError (a requirement, or too many
+ * lost races) and InvalidInputError, all of them with nothing applied; NotAppliedError likewise; CommitStateUnknownError
+ * when the outcome could not be found out.
+ */
+export async function landCommits(catalog: Catalog, set: CommitSet): Promise<LandedTables> {
+  for (const { requests } of set.commits) requests.forEach(createsTable)
+  const lanes = await mapBounded(set.commits, TARGET_READS_MAX, async ({ identifier }) => {
+    const row = await findAnyRow(catalog, set.warehouse, identifier)
+    return row?.id ?? identifierKey(set.warehouse.id, identifier)
+  })
+  return catalog.lanes.runAcross(lanes, () => landInTurn(catalog, set))
+}
+
+async function landInTurn(catalog: Catalog, set: CommitSet): Promise<LandedTables> {
+  const { commitAttemptsMax } = catalog.config
+  for (let attempt = 1; attempt <= commitAttemptsMax; attempt += 1) {
+    const outcome = await landOnce(catalog, set)
+    if (outcome !== 'stale') return outcome
+    catalog.metrics.commitRaces.inc()
+  }
+  throw new CommitFailedError(`the table changed ${commitAttemptsMax} times during the commit`)
+}
+
+async function landOnce(catalog: Catalog, set: CommitSet): Promise<LandedTables | 'stale'> {
+  const { warehouse } = set
+  const { reachFaultPoint } = catalog.context
+  const found = await findTargets(catalog, set)
+  if (await landedBefore(catalog, set, found)) return found.map(presentMetadata)
+  const targets = found.map(targetOf)
+  const planned = await planOrRecognize(catalog, set, targets)
+  if (planned === 'landed-before') return found.map(presentMetadata)
+  const points = faultPointsOf(set, targets)
+  reachFaultPoint(points.checked)
+  const changes = planned.filter((one) => one.change !== 'hold')
+  if (changes.length === 0) return found.map(presentMetadata)
+  await checkLocations(catalog, warehouse, changes)
+  const written = await writeChanges(catalog, warehouse, changes)
+  reachFaultPoint(points.written)
+  const held = planned.flatMap((one) => (one.change === 'hold' ? [one.target] : []))
+  if ((await publishChanges(catalog, { set, written, held })) === 'stale') return 'stale'
+  reachFaultPoint(points.published)
+  const changed = new Map(written.map((one) => [one.target.commit, one.written.loaded]))
+  return targets.map((target) => changed.get(target.commit) ?? presentMetadata({ target }))
+}
+
+/** A table of the set as it is, or why it is of no use. */
+type Found = { readonly target: CommitTarget } | { readonly error: unknown }
+
+function findTargets(catalog: Catalog, { warehouse, commits }: CommitSet): Promise<Found[]> {
+  return mapBounded(commits, TARGET_READS_MAX, (commit) =>
+    findTarget(catalog, warehouse, commit).then(
+      (target) => ({ target }),
+      (error: unknown) => ({ error }),
+    ),
+  )
+}
+
+function targetOf(found: Found): CommitTarget {
+  if ('error' in found) throw found.error
+  return found.target
+}
+
+function presentMetadata(found: Found): LoadedMetadata | undefined {
+  return 'target' in found && found.target.kind === 'existing' ? found.target.base : undefined
+}
+
+/** The set landed as a whole, so one table that says so is enough, whatever became of the others since. */
+async function landedBefore(
+  catalog: Catalog,
+  { requestHash }: CommitSet,
+  found: readonly Found[],
+): Promise<boolean> {
+  for (const one of found) {
+    if ('error' in one || one.target.kind === 'new') continue
+    if (await hasLanded(catalog, one.target, requestHash)) return true
+  }
+  return false
+}
+
+/** The changes of the set, or the news that one of its tables is the very result of this request. */
+async function planOrRecognize(
+  catalog: Catalog,
+  { requestHash }: CommitSet,
+  targets: readonly CommitTarget[],
+): Promise<PlannedChange[] | 'landed-before'> {
+  try {
+    return targets.map((target) => planChange(catalog, target))
+  } catch (error) {
+    if (!(error instanceof CommitFailedError)) throw error
+    for (const target of targets) {
+      if (target.kind === 'new') continue
+      if (await isResultOf(catalog, target.row, requestHash)) return 'landed-before'
+    }
+    throw error
+  }
+}

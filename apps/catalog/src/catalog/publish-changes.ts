@@ -1,0 +1,213 @@
+import { commitTables, type RefusedSet, type TableStep } from '@timelake/database/commit-tables'
+import { readPointers, type SettledPointer } from '@timelake/database/read-pointers'
+import { snapshotsAdded } from '@timelake/iceberg/commit/snapshots-added'
+import { invariant } from '@timelake/iceberg/spec/invariant'
+import { normalizeLocation } from '@timelake/iceberg/spec/location'
+import {
+  CommitStateUnknownError,
+  NoSuchNamespaceError,
+  NoSuchTableError,
+} from './catalog-errors.ts'
+import { idempotencyOf, type Catalog, type StoredOutcome } from './catalog.ts'
+import { commitEventPayload } from './commit-event.ts'
+import type { ExistingTarget } from './commit-target.ts'
+import { deleteOldMetadata } from './delete-old-metadata.ts'
+import { landedRecord } from './landed-request.ts'
+import { settleChange } from './settle-change.ts'
+import type { CommitSet } from './table-commit.ts'
+import { discardChanges, type WrittenChange } from './write-changes.ts'
+
+export interface Publication {
+  readonly set: CommitSet
+  /** At least one. */
+  readonly written: readonly WrittenChange[]
+  /** Tables that stay as they are and must not have moved since their requirements were checked. */
+  readonly held: readonly ExistingTarget[]
+}
+
+/**
+ * Moves the pointers of all tables to their written files and makes the new rows, with the events and the idempotency
+ * outcome, in one transaction. `stale`: somebody else was first; the written files are deleted.
+ * Throws NoSuchTableError and NoSuchNamespaceError when one is gone meanwhile, and what `settleChange` throws; the files are
+ * kept only when the outcome is unknown.
+ */
+export async function publishChanges(
+  catalog: Catalog,
+  publication: Publication,
+): Promise<'published' | 'stale'> {
+  const { set, written } = publication
+  const outcome = await send(catalog, publication)
+  switch (outcome.outcome) {
+    case 'committed':
+      for (const change of written) acknowledge(catalog, set, change)
+      return 'published'
+    case 'stale':
+    case 'exists':
+      await withdraw(catalog, publication)
+      return 'stale'
+    case 'missing':
+    case 'namespace-missing':
+      await withdraw(catalog, publication)
+      throw goneError(publication, outcome)
+  }
+}
+
+type SetOutcome = { readonly outcome: 'committed' } | RefusedSet
+
+async function send(catalog: Catalog, publication: Publication): Promise<SetOutcome> {
+  try {
+    return await settle(catalog, publication)
+  } catch (error) {
+    if (error instanceof CommitStateUnknownError) forgetPointers(catalog, publication)
+    else await withdraw(catalog, publication)
+    throw error
+  }
+}
+
+function settle(catalog: Catalog, publication: Publication): Promise<SetOutcome> {
+  const { set, written, held } = publication
+  const { database, nowMs, reachFaultPoint } = catalog.context
+  const steps = [...written.map((change) => stepOf(set, change)), ...held.map(holdOf)]
+  const tables = {
+    steps,
+    nowMs: nowMs(),
+    ...idempotencyOf(set, storedOutcome(publication)),
+    betweenSteps: () => reachFaultPoint('transaction.half-swapped'),
+  }
+  return settleChange<SetOutcome>({
+    what: 'the commit',
+    send: () => commitTables(database, tables),
+    isApplied: ({ outcome }) => outcome === 'committed',
+    findApplied: async () =>
+      (await wasPublished(catalog, publication)) ? { outcome: 'committed' } : undefined,
+  })
+}
+
+/** Nothing was applied: our files go, and what we knew of the tables is not to be trusted. */
+async function withdraw(catalog: Catalog, publication: Publication): Promise<void> {
+  forgetPointers(catalog, publication)
+  await discardChanges(catalog, publication.set.warehouse, publication.written)
+}
+
+function forgetPointers(catalog: Catalog, { set }: Publication): void {
+  for (const { identifier } of set.commits) catalog.pointers.forget(set.warehouse.id, identifier)
+}
+
+function storedOutcome({ set, written: [first] }: Publication): StoredOutcome {
+  if (set.answers === 'nothing' || first === undefined) return { status: 204 }
+  return { status: 200, metadataLocation: first.written.loaded.location }
+}
+
+function stepOf({ warehouse, requestHash }: CommitSet, change: WrittenChange): TableStep {
+  const { commit } = change.target
+  const { location: next, metadata } = change.written.loaded
+  const { tableUuid } = metadata
+  const shared = {
+    tableUuid,
+    location: normalizeLocation(metadata.location),
+    landed: landedRecord(commit, requestHash),
+  }
+  if (change.change === 'create') {
+    const { namespace } = change.target
+    return {
+      ...shared,
+      change: 'create',
+      id: change.id,
+      warehouseId: warehouse.id,
+      namespaceId: namespace.id,
+      name: commit.identifier.name,
+      metadataLocation: next,
+      event: {
+        kind: 'table-created',
+        payload: commitEventPayload({ metadataLocation: next, metadata }),
+      },
+    }
+  }
+  const { row } = change.target
+  return {
+    ...shared,
+    change: 'swap',
+    moves: shared.location !== row.location,
+    tableId: row.id,
+    expected: row.metadataLocation,
+    next,
+    event: {
+      kind: 'table-committed',
+      payload: commitEventPayload({
+        metadataLocation: next,
+        previousMetadataLocation: row.metadataLocation,
+        metadata,
+        addedSnapshotIds: commit.requests.flatMap(snapshotsAdded),
+      }),
+    },
+  }
+}
+
+function holdOf({ row }: ExistingTarget): TableStep {
+  return { change: 'hold', tableId: row.id, expected: row.metadataLocation }
+}
+
+function acknowledge(catalog: Catalog, { warehouse }: CommitSet, change: WrittenChange): void {
+  const { loaded, textBytes } = change.written
+  if (change.change === 'create') {
+    catalog.pointers.forget(warehouse.id, change.target.commit.identifier)
+    catalog.metadata.put(warehouse, loaded, textBytes)
+    return
+  }
+  const { row, base } = change.target
+  // The old one first, or a large table would push every other table out on its way in.
+  catalog.metadata.delete(warehouse, row.metadataLocation)
+  catalog.metadata.put(warehouse, loaded, textBytes)
+  catalog.pointers.remember({
+    ...row,
+    tableUuid: loaded.metadata.tableUuid,
+    location: normalizeLocation(loaded.metadata.location),
+    metadataLocation: loaded.location,
+    version: row.version + 1n,
+  })
+  deleteOldMetadata(catalog, warehouse, { previous: base, current: loaded })
+}
+
+function goneError({ written, held }: Publication, { outcome, index }: RefusedSet): Error {
+  const target = written[index]?.target ?? held[index - written.length]
+  invariant(target !== undefined, 'a refused step is one of those that were sent')
+  const { identifier } = target.commit
+  return outcome === 'missing'
+    ? new NoSuchTableError(identifier)
+    : new NoSuchNamespaceError(identifier.levels)
+}
+
+/**
+ * Whether the changes were applied by a send whose answer was lost. Their pointers, all read at one moment, tell: one at its
+ * new file, or beyond it, proves that all were; one still at the old file proves that none was.
+ */
+async function wasPublished(catalog: Catalog, { set, written }: Publication): Promise<boolean> {
+  const ids = written.map(tableIdOf)
+  const pointers = await readPointers(catalog.context.database, ids)
+  const signs = await Promise.all(
+    written.map((change) => signOf(catalog, { set, change }, pointers.get(tableIdOf(change)))),
+  )
+  const isPublished = signs.includes('moved')
+  invariant(!isPublished || !signs.includes('not-moved'), 'a set of changes was applied in part')
+  return isPublished
+}
+
+function tableIdOf(change: WrittenChange): string {
+  return change.change === 'create' ? change.id : change.target.row.id
+}
+
+/** `elsewhere`: others have moved the pointer since, and it cannot be seen whether over this change or past it. */
+async function signOf(
+  catalog: Catalog,
+  { set, change }: { readonly set: CommitSet; readonly change: WrittenChange },
+  pointer: SettledPointer | undefined,
+): Promise<'moved' | 'not-moved' | 'elsewhere'> {
+  if (change.change === 'create') return pointer === undefined ? 'not-moved' : 'moved'
+  if (pointer === undefined) return 'elsewhere'
+  const { location } = change.written.loaded
+  if (pointer.metadataLocation === location) return 'moved'
+  if (pointer.metadataLocation === change.target.row.metadataLocation) return 'not-moved'
+  const { metadata } = await catalog.metadata.get(set.warehouse, pointer.metadataLocation)
+  const isLogged = metadata.metadataLog.some(({ metadataFile }) => metadataFile === location)
+  return isLogged ? 'moved' : 'elsewhere'
+}

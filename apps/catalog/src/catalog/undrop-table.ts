@@ -1,0 +1,152 @@
+import { LocationTakenError } from '@timelake/database/database-errors'
+import {
+  findDroppedTable,
+  undropTable as undropRow,
+  type DroppedTableRow,
+} from '@timelake/database/dropped-tables'
+import { findTableById } from '@timelake/database/find-tables'
+import { findNamespace } from '@timelake/database/namespaces'
+import type { EventInput } from '@timelake/database/outbox'
+import type { TableRow } from '@timelake/database/table-row'
+import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { printJson } from '@timelake/iceberg/spec/json'
+import { PurgeBegunError, UndropConflictError } from './admin-errors.ts'
+import { NoSuchNamespaceError, NoSuchTableIdError } from './catalog-errors.ts'
+import type { Catalog } from './catalog.ts'
+import { findAnyRow, nameTakenBy } from './find-row.ts'
+import { checkTableRoots, LocationOverlapError } from './location-rules.ts'
+import { settleChange } from './settle-change.ts'
+import { identifierKey, type TableIdentifier } from './table-identifier.ts'
+import { checkViewRoots } from './view-location-rules.ts'
+import type { Warehouse } from './warehouse.ts'
+
+export interface TableUndrop {
+  readonly id: string
+  /** Where it goes; undefined: the name that it had. */
+  readonly levels: readonly string[] | undefined
+  readonly name: string | undefined
+}
+
+/**
+ * Brings a dropped table or view back under its id, and takes back a wish for its purge. One that is live, because it came
+ * back before, stays as it is. Throws NoSuchTableIdError, NoSuchNamespaceError, PurgeBegunError, NameTakenError,
+ * UndropConflictError (its location is taken), MetadataFileMissingError (an engine deleted its files), and InvalidInputError
+ * when its location is not allowed any more.
+ */
+export async function undropTable(catalog: Catalog, undrop: TableUndrop): Promise<TableRow> {
+  const { context, warehouses } = catalog
+  const dropped = await findDroppedTable(context.database, undrop.id)
+  if (dropped === undefined) return liveTable(catalog, undrop.id)
+  const warehouse = await warehouses.byId(dropped.warehouseId)
+  const { levels = dropped.levels, name = dropped.name } = undrop
+  const lane = identifierKey(warehouse.id, { levels, name })
+  return catalog.lanes.run(lane, () =>
+    undropInTurn(catalog, { warehouse, dropped, identifier: { levels, name } }),
+  )
+}
+
+async function liveTable({ context }: Catalog, id: string): Promise<TableRow> {
+  const row = await findTableById(context.database, id)
+  if (row === undefined) throw new NoSuchTableIdError(id)
+  return row
+}
+
+interface Undropping {
+  readonly warehouse: Warehouse
+  readonly dropped: DroppedTableRow
+  readonly identifier: TableIdentifier
+}
+
+async function undropInTurn(catalog: Catalog, undropping: Undropping): Promise<TableRow> {
+  const { warehouse, dropped, identifier } = undropping
+  const { id, kind } = dropped
+  const { database } = catalog.context
+  const namespace = await findNamespace(database, warehouse.id, identifier.levels)
+  if (namespace === undefined) throw new NoSuchNamespaceError(identifier.levels)
+  if (isPurging(dropped)) throw new PurgeBegunError('bring back', id)
+  const existing = await findAnyRow(catalog, warehouse, identifier)
+  if (existing !== undefined && existing.id !== id) {
+    throw await nameTakenBy(catalog, warehouse, { ...identifier, kind })
+  }
+  await checkRoots(catalog, undropping)
+  const outcome = await restore(catalog, undropping, namespace.id)
+  switch (outcome) {
+    case 'restored':
+      catalog.context.log.info({ tableId: id }, `${kind} brought back`)
+      return liveTable(catalog, id)
+    case 'missing':
+      return liveTable(catalog, id)
+    case 'purge-begun':
+      throw new PurgeBegunError('bring back', id)
+    case 'exists':
+      throw await nameTakenBy(catalog, warehouse, { ...identifier, kind })
+    case 'namespace-missing':
+      throw new NoSuchNamespaceError(identifier.levels)
+  }
+}
+
+function isPurging({ purgeStartedAtMs, purgedAtMs }: DroppedTableRow): boolean {
+  return purgeStartedAtMs !== undefined || purgedAtMs !== undefined
+}
+
+/** Reads the metadata file, so that nothing comes back whose files an engine deleted. */
+async function checkRoots(catalog: Catalog, { warehouse, dropped }: Undropping): Promise<void> {
+  const { id, kind, metadataLocation } = dropped
+  try {
+    if (kind === 'table') {
+      catalog.metadata.delete(warehouse, metadataLocation)
+      const { metadata } = await catalog.metadata.get(warehouse, metadataLocation)
+      await checkTableRoots(catalog, warehouse, { id, metadata })
+    } else {
+      catalog.views.delete(warehouse, metadataLocation)
+      const { metadata } = await catalog.views.get(warehouse, metadataLocation)
+      await checkViewRoots(catalog, warehouse, { metadata })
+    }
+  } catch (cause) {
+    throw conflictOf(cause, dropped)
+  }
+}
+
+async function restore(catalog: Catalog, undropping: Undropping, namespaceId: string) {
+  const { warehouse, dropped, identifier } = undropping
+  const { database, nowMs } = catalog.context
+  const change = {
+    tableId: dropped.id,
+    namespaceId,
+    name: identifier.name,
+    nowMs: nowMs(),
+    event: eventOf(dropped),
+  }
+  try {
+    return await settleChange({
+      what: `the return of the ${dropped.kind}`,
+      send: () => undropRow(database, change),
+      isApplied: (outcome) => outcome === 'restored',
+      async findApplied() {
+        const row = await findTableById(database, dropped.id)
+        return row === undefined ? undefined : ('restored' as const)
+      },
+    })
+  } catch (cause) {
+    throw conflictOf(cause, dropped)
+  } finally {
+    catalog.pointers.forget(warehouse.id, identifier)
+  }
+}
+
+/** The worker treats it like a registration: it looks at the table once. */
+function eventOf({ kind, metadataLocation }: DroppedTableRow): EventInput {
+  const payload = printJson({ 'metadata-location': metadataLocation, restored: true })
+  return { kind: `${kind}-registered`, payload }
+}
+
+function conflictOf(cause: unknown, { id, location }: DroppedTableRow): unknown {
+  const isTaken =
+    cause instanceof LocationOverlapError ||
+    (cause instanceof InvalidInputError && cause.cause instanceof LocationTakenError)
+  if (!isTaken) return cause
+  return new UndropConflictError(
+    `cannot bring back table ${id}: expected its location ${location} to be free, found another table at, above or inside it`,
+    { cause },
+  )
+}
