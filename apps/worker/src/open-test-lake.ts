@@ -1,7 +1,7 @@
 import { createNamespace } from '@timelake/database/namespaces'
 import { findTableById } from '@timelake/database/find-tables'
 import { swapMetadataLocation } from '@timelake/database/swap-metadata-location'
-import type { Database } from '@timelake/database/sql-session'
+import type { Database, EmbeddedDatabase } from '@timelake/database/sql-session'
 import type { TableRow } from '@timelake/database/table-row'
 import { createTable, dropTable } from '@timelake/database/tables'
 import { ensureWarehouse } from '@timelake/database/warehouses'
@@ -20,6 +20,7 @@ import {
   encodeTableMetadata,
 } from '@timelake/iceberg/spec/table-metadata-json'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import { StoreUnavailableError, type ObjectStore } from '@timelake/storage/object-store'
 import { sameStoreForAll } from '@timelake/storage/warehouse-stores'
 import { manualClock, type ManualClock } from '@timelake/testing/manual-clock'
 import { openTestDatabase } from '@timelake/testing/open-test-database'
@@ -46,13 +47,24 @@ export type Wire = (
   send: (request: Request) => Promise<Response>,
 ) => Promise<Response>
 
-/** A real database, a real local store and a catalog of one table that does what the protocol says and no more. */
-export interface TestLake {
-  readonly database: Database
+/** Where the objects of a lake are, when not in a local directory. */
+export interface TestPlace {
+  readonly store: ObjectStore
+  /** Normalized, without a trailing slash. */
+  readonly location: string
+}
+
+/** A real database, a real store and a catalog of one table that does what the protocol says and no more. */
+export interface TestLake<D extends Database = EmbeddedDatabase> {
+  readonly database: D
+  /** Local files; the lake's objects too, unless it was opened on another place. */
   readonly files: TestStore
+  readonly place: TestPlace
   readonly clock: ManualClock
   readonly engine: MergeProcess
   readonly context: WorkerContext
+  /** Its catalog, past the wire. */
+  readonly answer: (request: Request) => Promise<Response>
   /** A new empty table takes the place of the one before, whose runs and schedule are forgotten; the wire is whole. */
   reset(properties?: Readonly<Record<string, string>>): Promise<void>
   /** Changes how the worker reaches the catalog from now on. */
@@ -70,9 +82,17 @@ export interface TestLake {
 }
 
 /** Opens a lake with one empty table. Opening takes a second: open one per file and reset it. */
-export async function openTestLake(): Promise<TestLake> {
-  const database = await openTestDatabase()
+export async function openTestLake(place?: TestPlace): Promise<TestLake> {
+  return openTestLakeOn(await openTestDatabase(), place)
+}
+
+/** The same on a database of the caller, which the lake closes. */
+export async function openTestLakeOn<D extends Database>(
+  database: D,
+  elsewhere?: TestPlace,
+): Promise<TestLake<D>> {
   const files = await openTestStore()
+  const place = elsewhere ?? files
   const clock = manualClock()
   const newUuid = seededIds('lake')
   const engine = createMergeProcess({
@@ -82,19 +102,16 @@ export async function openTestLake(): Promise<TestLake> {
     spillBytesMax: 1_000_000_000,
     idleMsMax: 60_000,
   })
-  const home = await makeHome({ database, files, clock, newUuid })
-  const world: World = { ...home, database, files, clock, newUuid, engine, tableId: '' }
+  const parts = { database, files, place, clock, newUuid, engine }
+  const world: World = { ...parts, ...(await makeHome(parts)), tableId: '' }
   await makeTable(world, {})
   let wire: Wire = (request, send) => send(request)
   const send = (request: Request): Promise<Response> => answer(world, request)
   return {
-    database,
-    files,
-    clock,
-    engine,
+    ...parts,
     context: {
       database,
-      stores: sameStoreForAll(files.store),
+      stores: sameStoreForAll(place.store),
       catalogFetch: (request) => wire(request, send),
       nowMs: clock.nowMs,
       newUuid: seededIds('worker'),
@@ -102,6 +119,7 @@ export async function openTestLake(): Promise<TestLake> {
       registry: new Registry(),
       reachFaultPoint: noFaults,
     },
+    answer: send,
     async reset(properties = {}) {
       wire = (request, next) => next(request)
       for (const name of ['job_run', 'maintenance_schedule', 'outbox_event']) {
@@ -127,6 +145,7 @@ export async function openTestLake(): Promise<TestLake> {
 interface World {
   readonly database: Database
   readonly files: TestStore
+  readonly place: TestPlace
   readonly clock: ManualClock
   readonly newUuid: () => string
   readonly engine: MergeProcess
@@ -138,12 +157,12 @@ interface World {
 
 async function makeHome({
   database,
-  files,
+  place,
   clock,
   newUuid,
-}: Pick<World, 'database' | 'files' | 'clock' | 'newUuid'>) {
+}: Pick<World, 'database' | 'place' | 'clock' | 'newUuid'>) {
   const nowMs = clock.nowMs()
-  const location = `${files.location}/lake`
+  const location = `${place.location}/lake`
   const warehouse = await ensureWarehouse(database, {
     id: newUuid(),
     name: 'main',
@@ -161,13 +180,13 @@ async function makeTable(
   world: World,
   properties: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { database, files, clock, newUuid, warehouseId, namespaceId } = world
+  const { database, place, clock, newUuid, warehouseId, namespaceId } = world
   const tableUuid = newUuid()
-  const location = `${files.location}/lake/${tableUuid}`
+  const location = `${place.location}/lake/${tableUuid}`
   const at = { tableUuid, location, nowMs: clock.nowMs() }
   const metadata = newTableMetadata({ schema: TEST_SCHEMA, properties }, at)
   const metadataLocation = `${location}/metadata/00000-${newUuid()}.metadata.json`
-  await files.store.putIfAbsent(metadataLocation, utf8(encodeTableMetadata(metadata)))
+  await place.store.putIfAbsent(metadataLocation, utf8(encodeTableMetadata(metadata)))
   world.tableId = newUuid()
   const event = { kind: 'table-created' as const, payload: '{}' }
   const table = { id: world.tableId, warehouseId, namespaceId, name: tableUuid, metadataLocation }
@@ -183,16 +202,25 @@ async function answer(world: World, request: Request): Promise<Response> {
     try {
       await apply(world, decodeCommitRequest(parseJson(await request.text())))
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause)
-      return Response.json(
-        { error: { message, type: 'CommitFailedException', code: 409 } },
-        { status: 409 },
-      )
+      return errorResponse(cause)
     }
   }
-  const { metadataLocation } = await rowOf(world)
-  const metadataText = encodeTableMetadata(await load(world, await rowOf(world)))
+  const row = await rowOf(world)
+  const { metadataLocation } = row
+  const metadata = await load(world, row).catch((cause: unknown) => errorResponse(cause))
+  if (metadata instanceof Response) return metadata
+  const metadataText = encodeTableMetadata(metadata)
   return new Response(loadTableResultText({ metadataLocation, metadataText, config: {} }))
+}
+
+/** A store that is away leaves the client in doubt, as with the real catalog. */
+function errorResponse(cause: unknown): Response {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const [code, type] =
+    cause instanceof StoreUnavailableError
+      ? [500, 'CommitStateUnknownException']
+      : [409, 'CommitFailedException']
+  return Response.json({ error: { message, type, code } }, { status: code })
 }
 
 async function rowOf({ database, tableId }: World): Promise<TableRow> {
@@ -201,18 +229,19 @@ async function rowOf({ database, tableId }: World): Promise<TableRow> {
   return row
 }
 
-async function load({ files }: World, row: TableRow): Promise<TableMetadata> {
-  return decodeTableMetadata(await files.store.get(row.metadataLocation))
+async function load({ place }: World, row: TableRow): Promise<TableMetadata> {
+  return decodeTableMetadata(await place.store.get(row.metadataLocation))
 }
 
 async function apply(world: World, request: CommitRequest): Promise<void> {
-  const { database, files, clock, newUuid } = world
+  const { database, place, clock, newUuid } = world
   const row = await rowOf(world)
   const nowMs = clock.nowMs()
   const context = { nowMs, baseMetadataLocation: row.metadataLocation }
   const next = applyCommit(await load(world, row), request, context)
   const nextLocation = `${row.location}/metadata/${newUuid()}.metadata.json`
-  await files.store.putIfAbsent(nextLocation, utf8(encodeTableMetadata(next)))
+  const put = await place.store.putIfAbsent(nextLocation, utf8(encodeTableMetadata(next)))
+  if (put !== 'created') throw new StoreUnavailableError(`write ${nextLocation}: ${put}`)
   const swapped = await swapMetadataLocation(database, {
     tableId: row.id,
     expected: row.metadataLocation,
@@ -235,7 +264,7 @@ async function drop(world: World, purgeRequested: boolean): Promise<void> {
 }
 
 async function append(world: World, values: readonly number[]): Promise<void> {
-  const { files, clock, newUuid, engine } = world
+  const { files, place, clock, newUuid, engine } = world
   const row = await rowOf(world)
   const metadata = await load(world, row)
   const added = []
@@ -245,8 +274,8 @@ async function append(world: World, values: readonly number[]): Promise<void> {
     await engine.query(
       `COPY (SELECT ${value} AS id) TO '${localPath}' (FORMAT parquet, FIELD_IDS {id: 1})`,
     )
-    await files.store.putFileIfAbsent(filePath, localPath)
     const { footer, fileSizeBytes } = await readFooter(localPath)
+    await place.store.putFileIfAbsent(filePath, localPath)
     added.push({
       content: 'data' as const,
       filePath,
@@ -271,7 +300,7 @@ async function append(world: World, values: readonly number[]): Promise<void> {
     },
   })
   for (const { location, bytes } of [...snapshot.manifests, snapshot.manifestList]) {
-    await files.store.putIfAbsent(location, bytes)
+    await place.store.putIfAbsent(location, bytes)
   }
   const { snapshotId } = snapshot.snapshot
   await apply(world, {
@@ -283,11 +312,11 @@ async function append(world: World, values: readonly number[]): Promise<void> {
   })
 }
 
-async function readTable({ files }: World, metadata: TableMetadata) {
+async function readTable({ place }: World, metadata: TableMetadata) {
   const snapshot = mainSnapshot(metadata)
   invariant(snapshot !== undefined, 'the table has a snapshot')
   const allowedPrefixes = [metadata.location]
-  const live = await readLiveFiles(files.store.get, { metadata, snapshot }, { allowedPrefixes })
+  const live = await readLiveFiles(place.store.get, { metadata, snapshot }, { allowedPrefixes })
   invariant(live.outcome === 'read', 'the table can be read')
   return live
 }
@@ -296,7 +325,7 @@ async function read(world: World) {
   const live = await readTable(world, await load(world, await rowOf(world)))
   const values: number[] = []
   for (const { entry } of live.dataFiles) {
-    const path = await world.files.store.localFile(entry.dataFile.filePath, world.files.directory)
+    const path = await world.place.store.localFile(entry.dataFile.filePath, world.files.directory)
     const rows = await world.engine.query(`SELECT id FROM read_parquet('${path}')`)
     values.push(...rows.map(({ id }) => Number(id)))
   }

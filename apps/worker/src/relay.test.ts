@@ -28,6 +28,7 @@ afterAll(() => lake.close())
 
 /** Keeps what is sent; it is the database that counts. */
 const queue: JobQueue = {
+  isUp: () => true,
   enqueue: async (job) => void sent.push(job),
   start: () => {},
   stop: async () => {},
@@ -78,6 +79,13 @@ describe('relayEvents', () => {
     expect(await schedule()).toMatchObject({ pendingCommits: 3n })
   })
 
+  it('I25 counts an event once when several relays look at the same time', async () => {
+    for (const value of ['a', 'b', 'c']) await setProperty(value)
+    const relayed = await Promise.all([relay(), relay(), relay()])
+    expect(relayed.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(4)
+    expect(await schedule()).toMatchObject({ pendingCommits: 4n })
+  })
+
   it('I25 leaves the batch in the outbox when it dies before the end of the transaction', async () => {
     const { database } = lake
     const dying = {
@@ -126,6 +134,17 @@ describe('relayEvents', () => {
     const broken = { ...queue, enqueue: () => Promise.reject(new Error('queue is gone')) }
     const relayed = await relay({ queue: broken, commitCountMax: 1 })
     expect(relayed).toEqual({ eventCount: 1, unsentCount: 1 })
+    expect(await survey()).toBe(1)
+  })
+
+  it('sends nothing while the queue is away, and all of it afterwards', async () => {
+    await relay()
+    lake.clock.advance(3000)
+    const away = { ...queue, isUp: () => false }
+    const { database, clock } = lake
+    const options = { database, queue: away, sentJobs, batchMax: 10, nowMs: clock.nowMs }
+    expect(await surveyDueJobs(options)).toBe(0)
+    expect(sent).toEqual([])
     expect(await survey()).toBe(1)
   })
 

@@ -43,31 +43,31 @@ const TABLE_CHANGES: readonly OutboxEvent['kind'][] = [
 
 /**
  * Takes one batch of events from the outbox: counts the commits of each table, sets when its jobs are due (a purge when
- * the grace after the drop is over), and marks the events, in one transaction; then sends what is due
- * already. A crash before the end of the transaction repeats the batch, one
- * after it loses messages, which the survey makes up for.
+ * the grace after the drop is over), and marks the events, in one transaction; then sends what is due already. A crash
+ * before the end of the transaction repeats the batch, one after it loses messages, which the survey makes up for: the
+ * due times are in the database then. Several relays take different batches.
  */
 export async function relayEvents(options: RelayOptions): Promise<Relayed> {
   const { database, batchMax, nowMs } = options
-  const events = await takeUndispatchedEvents(database, { limit: batchMax })
-  if (events.length === 0) return { eventCount: 0, unsentCount: 0 }
-  const rows = await database.transaction(async (session) => {
-    const scheduled = [
+  // Most looks find nothing; those need no transaction.
+  const [next] = await takeUndispatchedEvents(database, { limit: 1 })
+  if (next === undefined) return { eventCount: 0, unsentCount: 0 }
+  const { eventCount, rows } = await database.transaction(async (session) => {
+    const events = await takeUndispatchedEvents(session, { limit: batchMax })
+    if (events.length === 0) return { eventCount: 0, rows: [] }
+    const rows = [
       ...(await scheduleTables(session, events, options)),
       ...(await schedulePurges(session, events, options)),
     ]
-    await markEventsDispatched(
-      session,
-      events.map(({ seq }) => seq),
-      nowMs(),
-    )
-    return scheduled
+    const seqs = events.map(({ seq }) => seq)
+    await markEventsDispatched(session, seqs, nowMs())
+    return { eventCount: events.length, rows }
   })
   // What is due later is handed over by the survey then: most of it is put off by further commits before it is due.
   const due = rows.filter(({ dueAtMs }) => dueAtMs <= nowMs())
   const sent = await Promise.allSettled(due.map((row) => sendJob(row, options)))
   const unsentCount = sent.filter(({ status }) => status === 'rejected').length
-  return { eventCount: events.length, unsentCount }
+  return { eventCount, unsentCount }
 }
 
 type DueJob = JobRequest

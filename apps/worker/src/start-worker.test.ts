@@ -24,7 +24,11 @@ function start(): Promise<RunningWorker> {
   const jobsDirectory = `${lake.files.directory}/jobs`
   const intervals = { relayIntervalMs: 10, surveyIntervalMs: 20, cleanupIntervalMs: 60_000 }
   const config = { jobsDirectory, quietMs: 0, threadCount: 1, ...intervals }
-  return startWorker({ config, context: { ...lake.context, nowMs: Date.now } })
+  return startWorker({
+    config,
+    queue: { kind: 'embedded', pool: lake.database.queuePool() },
+    context: { ...lake.context, nowMs: Date.now },
+  })
 }
 
 const runs = async () => {

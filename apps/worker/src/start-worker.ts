@@ -1,5 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { pruneJobRuns } from '@timelake/database/job-runs'
 import { pruneOutbox } from '@timelake/database/outbox'
 import { cleanUpOutputs } from './clean-up-outputs.ts'
@@ -8,8 +8,11 @@ import { engineShelf } from './engine-shelf.ts'
 import { compactTableHandler } from './handlers/compact-table.ts'
 import { purgeTableHandler } from './handlers/purge-table.ts'
 import { normalizedStore } from './normalized-store.ts'
-import { openBullmqPostgresQueue } from './queue/bullmq-postgres.ts'
+import { patientSend } from './patient-send.ts'
+import { queueErrorReporter } from './queue-errors.ts'
+import { openOwnJobsDirectory } from './own-jobs-directory.ts'
 import type { JobQueue } from './queue/job-queue.ts'
+import { openJobQueue, type QueueOptions } from './queue/open-job-queue.ts'
 import { relayEvents } from './relay.ts'
 import { repeat, type Repetition } from './repeat.ts'
 import { reportRun } from './report-run.ts'
@@ -19,15 +22,19 @@ import { surveyDueJobs } from './survey.ts'
 import { catalogsOf } from './table-catalogs.ts'
 import { objectsOf } from './warehouse-objects.ts'
 import { defaultWorkerConfig, type WorkerConfig } from './worker-config.ts'
-import { makeWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts'
+import { makeWorkerMetrics, registerQueueState, type WorkerMetrics } from './worker-metrics.ts'
 
 export interface WorkerOptions {
   /** Anything but the directory has a default. */
   readonly config: Partial<WorkerConfig> & Pick<WorkerConfig, 'jobsDirectory'>
   readonly context: WorkerContext
+  /** What carries the messages of jobs. */
+  readonly queue: QueueOptions
 }
 
 export interface RunningWorker {
+  /** Whether the queue's server answers; while it does not, jobs wait in the database. */
+  isQueueUp(): boolean
   /** Takes no new jobs, lets running ones finish within the configured time, then aborts them. */
   stop(): Promise<void>
 }
@@ -48,51 +55,50 @@ const PRUNE_ROWS_MAX = 1_000
 
 /**
  * Follows the outbox and runs the jobs that come due, until `stop`. Whatever was due when an earlier process died is
- * found by the first survey. Rejects when the queue's tables cannot be made.
+ * found by the first survey. The queue's server may be away, at the start too. Rejects when the embedded queue's tables
+ * or the directory for jobs cannot be made, or when the address of the queue cannot be read.
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { context } = options
+  const catalogFetch = patientSend(options.context.catalogFetch, { pauseMs: pauseRealTime })
+  const context = { ...options.context, catalogFetch }
   const config = { ...defaultWorkerConfig, ...options.config }
+  const workerId = context.newUuid()
+  const own = await openOwnJobsDirectory(config.jobsDirectory, { workerId, pid: process.pid })
   const metrics = makeWorkerMetrics(context)
-  await emptyDirectory(config)
-  const queue = await openBullmqPostgresQueue({
-    pool: context.database.queuePool(),
+  const queue = await openJobQueue(options.queue, {
     concurrency: config.concurrency,
     isOnlyUser: config.isOnlyWorker,
-    onError(error) {
-      metrics.queueErrors.inc()
-      context.log.error({ err: error }, 'the job queue is in trouble')
-    },
+    onError: queueErrorReporter(context, metrics),
   })
+  registerQueueState(context, queue)
   const worker: Worker = {
-    config,
+    config: { ...config, jobsDirectory: own.path },
     context,
     queue,
     metrics,
-    workerId: context.newUuid(),
+    workerId,
     activeRunIds: new Set(),
     sentJobs: new Map(),
   }
-  const engines = engineShelf(config)
+  const engines = engineShelf(worker.config)
   startQueue(worker, {
     'compact-table': trackRuns(worker, compactionHandler(worker, engines)),
     'purge-table': trackRuns(worker, purgeTableHandler({ context, config, metrics })),
   })
   const loops = startLoops(worker)
   return {
+    isQueueUp: () => queue.isUp(),
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()))
       await queue.stop({ waitMsMax: config.drainTimeoutMs })
       await engines.stop()
+      await own.remove()
     },
   }
 }
 
-/** What an earlier process left there belongs to runs that have ended. */
-async function emptyDirectory({ jobsDirectory, isOnlyWorker }: WorkerConfig): Promise<void> {
-  const runs = join(jobsDirectory, 'runs')
-  if (isOnlyWorker) await rm(runs, { recursive: true, force: true })
-  await mkdir(runs, { recursive: true })
+async function pauseRealTime(durationMs: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(durationMs, undefined, { signal })
 }
 
 function compactionHandler(worker: Worker, engines: ReturnType<typeof engineShelf>): JobHandler {
@@ -102,6 +108,7 @@ function compactionHandler(worker: Worker, engines: ReturnType<typeof engineShel
     catalogOf: catalogsOf(context),
     borrowEngine: engines.borrow,
     jobsDirectory: join(config.jobsDirectory, 'runs'),
+    diskBytesMax: config.diskBytesMax,
     metrics,
   })
 }

@@ -11,6 +11,8 @@ export interface WorkerConfig {
   /** What one merging child process may use before it spills. */
   readonly memoryBytesMax: number
   readonly spillBytesMax: number
+  /** What one merge may keep on the local disk besides: copies of its inputs, intermediate files and the output. */
+  readonly diskBytesMax: number
   readonly threadCount: number
   /** A warm child process is ended after this much idleness. */
   readonly engineIdleMsMax: number
@@ -49,6 +51,7 @@ export const defaultWorkerConfig: Omit<WorkerConfig, 'jobsDirectory'> = {
   concurrency: 1,
   memoryBytesMax: 512 * MIB,
   spillBytesMax: 64 * 1024 * MIB,
+  diskBytesMax: 16 * 1024 * MIB,
   threadCount: 2,
   engineIdleMsMax: MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,

@@ -38,6 +38,21 @@ export function makeWorkerMetrics(context: WorkerContext): WorkerMetrics {
   }
 }
 
+/** Registers whether the queue's server answers: 1 or 0. */
+export function registerQueueState(
+  { registry }: Pick<WorkerContext, 'registry'>,
+  queue: { isUp(): boolean },
+): void {
+  new Gauge({
+    name: 'timelake_queue_up',
+    help: 'Whether messages of jobs can be sent',
+    registers: [registry],
+    collect() {
+      this.set(queue.isUp() ? 1 : 0)
+    },
+  })
+}
+
 function registerLag({ database, nowMs, registry }: WorkerContext): void {
   const seconds = (sinceMs: number | undefined): number =>
     sinceMs === undefined ? 0 : Math.max(0, (nowMs() - sinceMs) / 1000)

@@ -87,6 +87,8 @@ async function attemptCommit(
   try {
     for (const { location, bytes } of objects) await putOutput(context.store, location, { bytes })
     context.reachFaultPoint('compaction.manifests-uploaded')
+    // A process that slept through its lease stops here: others may have removed its outputs meanwhile.
+    await context.recordOutputs([])
     await commitKnown(context, rewrite, { metadata, parent, snapshot: files.snapshot })
   } catch (cause) {
     if (cause instanceof CommitStateUnknownError) throw cause

@@ -21,6 +21,8 @@ export interface CompactionContext {
   readonly engine: MergeProcess
   /** A local directory of this run alone; exists, and is removed by the caller. */
   readonly directory: string
+  /** What one merge may keep there: inputs, intermediate files and the output. The engine's spill is not counted. */
+  readonly diskBytesMax: number
   /** Keeps the locations where they survive a crash, before anything is written there. */
   recordOutputs(locations: readonly string[]): Promise<void>
   nowMs(): number

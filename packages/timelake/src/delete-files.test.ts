@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { DELETE_BATCH_MAX, DELETES_MAX, fileDeleter, type DeleteContext } from './delete-files.ts'
+import {
+  DELETE_BATCH_MAX,
+  fileDeleter,
+  type DeleteContext,
+  type DeletedFile,
+} from './delete-files.ts'
 
 const HOME = 'file:///lake/t'
 const FOLDERS = { own: [HOME], shared: ['file:///lake/pool'] }
 
+const gone = (location: string): DeletedFile => ({ outcome: 'gone', location })
+
 function contextOf(changes: Partial<DeleteContext> = {}): DeleteContext {
   return {
-    deleteFile: async () => 'deleted',
+    deleteFiles: async (locations) => locations.map(gone),
     obstacle: async () => undefined,
     signal: new AbortController().signal,
     ...changes,
@@ -19,22 +26,19 @@ const names = (count: number): string[] =>
 describe('fileDeleter', () => {
   it('I30 deletes below its own folders and counts the rest by reason', async () => {
     const asked: string[] = []
-    const answers: Record<string, 'absent' | 'refused'> = {
-      [`${HOME}/gone`]: 'absent',
-      [`${HOME}/odd`]: 'refused',
+    const deleteFiles = async (locations: readonly string[]) => {
+      asked.push(...locations)
+      return locations.map((location): DeletedFile =>
+        location.endsWith('/odd') ? { outcome: 'refused', location } : gone(location),
+      )
     }
-    const deleteFile = async (location: string) => {
-      asked.push(location)
-      return answers[location] ?? 'deleted'
-    }
-    const deleter = fileDeleter(contextOf({ deleteFile }), FOLDERS)
+    const deleter = fileDeleter(contextOf({ deleteFiles }), FOLDERS)
     const kept = ['file:///lake/pool/x', 'file:///lake/other/x', HOME, `${HOME}/../u/x`]
-    const own = [`${HOME}/a`, `${HOME}/gone`, `${HOME}/odd`]
+    const own = [`${HOME}/a`, `${HOME}/b`, `${HOME}/odd`]
     await deleter.deleteAll('data', [...kept, ...own])
-    expect(asked.sort()).toEqual(own)
+    expect(asked).toEqual(own)
     expect(deleter.counts()).toMatchObject({
-      deleted: { data: 1 },
-      absent: 1,
+      deleted: { data: 2 },
       left: { outside: 3, shared: 1, refused: 1 },
     })
   })
@@ -49,31 +53,41 @@ describe('fileDeleter', () => {
   })
 
   it('deletes a bounded number of files at a time', async () => {
-    let [running, most] = [0, 0]
-    const deleteFile = async () => {
-      most = Math.max(most, ++running)
-      await Promise.resolve()
-      running -= 1
-      return 'deleted' as const
+    const sizes: number[] = []
+    const deleteFiles = async (locations: readonly string[]) => {
+      sizes.push(locations.length)
+      return locations.map(gone)
     }
-    await fileDeleter(contextOf({ deleteFile }), FOLDERS).deleteAll('data', names(50))
-    expect(most).toBe(DELETES_MAX)
+    const all = names(2 * DELETE_BATCH_MAX + 1)
+    await fileDeleter(contextOf({ deleteFiles }), FOLDERS).deleteAll('data', all)
+    expect(sizes).toEqual([DELETE_BATCH_MAX, DELETE_BATCH_MAX, 1])
   })
 
-  it('begins nothing after an abort or a failure', async () => {
+  it('begins nothing after an abort', async () => {
     const stop = new AbortController()
-    const aborting = contextOf({
-      signal: stop.signal,
-      deleteFile: async () => {
-        stop.abort(new Error('stopped'))
-        return 'deleted'
-      },
+    const deleteFiles = async (locations: readonly string[]) => {
+      stop.abort(new Error('stopped'))
+      return locations.map(gone)
+    }
+    const context = contextOf({ signal: stop.signal, deleteFiles })
+    const aborted = fileDeleter(context, FOLDERS)
+    const all = names(2 * DELETE_BATCH_MAX)
+    await expect(aborted.deleteAll('data', all)).rejects.toThrow('stopped')
+    expect(aborted.counts().deleted.data).toBe(DELETE_BATCH_MAX)
+  })
+
+  it('begins nothing after a batch that was not deleted whole, and says why', async () => {
+    const error = new Error('slow down')
+    const deleteFiles = async (locations: readonly string[]) =>
+      locations.map((location, index): DeletedFile =>
+        index === 1 ? { outcome: 'failed', location, error } : gone(location),
+      )
+    const failed = fileDeleter(contextOf({ deleteFiles }), FOLDERS)
+    const all = names(2 * DELETE_BATCH_MAX)
+    await expect(failed.deleteAll('data', all)).rejects.toMatchObject({
+      message: `1 of ${DELETE_BATCH_MAX} files were not deleted`,
+      cause: error,
     })
-    const aborted = fileDeleter(aborting, FOLDERS)
-    await expect(aborted.deleteAll('data', names(100))).rejects.toThrow('stopped')
-    expect(aborted.counts().deleted.data).toBe(1)
-    const failing = contextOf({ deleteFile: () => Promise.reject(new Error('disk')) })
-    const failed = fileDeleter(failing, FOLDERS)
-    await expect(failed.deleteAll('data', names(100))).rejects.toThrow('disk')
+    expect(failed.counts().deleted.data).toBe(DELETE_BATCH_MAX - 1)
   })
 })

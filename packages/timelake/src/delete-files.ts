@@ -1,9 +1,7 @@
 import { isLocationBelow } from '@timelake/iceberg/spec/location'
 
-/** Files that are deleted between two looks at whether the table may still be purged. */
+/** Files that are deleted between two looks at whether the table may still be purged; what S3 takes in one request. */
 export const DELETE_BATCH_MAX = 1_000
-/** Files that are deleted at the same time. */
-export const DELETES_MAX = 8
 /** Left files that an outcome names; all of them are counted. */
 const EXAMPLES_MAX = 10
 
@@ -16,17 +14,22 @@ export type PurgedKind = 'data' | 'statistics' | 'manifest' | 'manifest-list' | 
 export type LeftReason = 'outside' | 'shared' | 'encrypted' | 'refused'
 
 export interface PurgeCounts {
+  /** Files that are not there any more; stores do not tell which of them were gone before. */
   readonly deleted: Readonly<Record<PurgedKind, number>>
-  /** Named, but not there: deleted by an earlier run, by somebody else, or named twice. */
-  readonly absent: number
   readonly left: Readonly<Record<LeftReason, number>>
   /** Some of the files that were left. */
   readonly leftExamples: readonly string[]
 }
 
+/** `refused`: the store does not serve that place. `failed`: it may still be there. */
+export type DeletedFile =
+  | { readonly outcome: 'gone'; readonly location: string }
+  | { readonly outcome: 'refused'; readonly location: string }
+  | { readonly outcome: 'failed'; readonly location: string; readonly error: Error }
+
 export interface DeleteContext {
-  /** `refused`: the store does not serve that place. */
-  deleteFile(location: string): Promise<'deleted' | 'absent' | 'refused'>
+  /** Deletes up to DELETE_BATCH_MAX files; one answer for each. */
+  deleteFiles(locations: readonly string[]): Promise<readonly DeletedFile[]>
   /** Why nothing more of the table may be deleted; asked before every batch. */
   obstacle(): Promise<string | undefined>
   readonly signal: AbortSignal
@@ -51,8 +54,9 @@ export interface FileDeleter {
   /** Counts a file that is not to be deleted. */
   leave(location: string, reason: LeftReason): void
   /**
-   * Deletes the files that are the table's own, in batches, and leaves the others. Errors: PurgeStoppedError, those of
-   * the store, the signal's reason; what was deleted by then stays counted.
+   * Deletes the files that are the table's own, in batches, and leaves the others. Errors: PurgeStoppedError, the signal's
+   * reason, an error whose cause is the store's after a batch of which a file was not deleted; what was deleted by then
+   * stays counted.
    */
   deleteAll(kind: PurgedKind, locations: AsyncIterable<string> | Iterable<string>): Promise<void>
   counts(): PurgeCounts
@@ -63,7 +67,6 @@ export function fileDeleter(context: DeleteContext, { own, shared }: DeleteFolde
   const deleted = { data: 0, statistics: 0, manifest: 0, 'manifest-list': 0, metadata: 0 }
   const left = { outside: 0, shared: 0, encrypted: 0, refused: 0 }
   const leftExamples: string[] = []
-  let absent = 0
   const isBelowAny = (folders: readonly string[], location: string): boolean =>
     folders.some((folder) => isLocationBelow(folder, location))
   const leave = (location: string, reason: LeftReason): void => {
@@ -72,13 +75,23 @@ export function fileDeleter(context: DeleteContext, { own, shared }: DeleteFolde
   }
   // A folder that holds a shared one is shared too, so own folders hold nothing of others.
   const owns = (location: string): boolean => isBelowAny(own, location)
-  const deleteOne = async (kind: PurgedKind, location: string): Promise<void> => {
-    if (!owns(location)) return leave(location, isBelowAny(shared, location) ? 'shared' : 'outside')
-    context.signal.throwIfAborted()
-    const outcome = await context.deleteFile(location)
-    if (outcome === 'deleted') deleted[kind] += 1
-    else if (outcome === 'absent') absent += 1
-    else leave(location, 'refused')
+  const deleteBatch = async (kind: PurgedKind, batch: readonly string[]): Promise<void> => {
+    const owned = batch.filter((location) => {
+      if (!owns(location)) leave(location, isBelowAny(shared, location) ? 'shared' : 'outside')
+      return owns(location)
+    })
+    if (owned.length === 0) return
+    const failures: Error[] = []
+    for (const file of await context.deleteFiles(owned)) {
+      if (file.outcome === 'failed') failures.push(file.error)
+      else if (file.outcome === 'refused') leave(file.location, 'refused')
+      else deleted[kind] += 1
+    }
+    const [first] = failures
+    if (first === undefined) return
+    throw new Error(`${failures.length} of ${owned.length} files were not deleted`, {
+      cause: first,
+    })
   }
   return {
     owns,
@@ -88,10 +101,10 @@ export function fileDeleter(context: DeleteContext, { own, shared }: DeleteFolde
         context.signal.throwIfAborted()
         const obstacle = await context.obstacle()
         if (obstacle !== undefined) throw new PurgeStoppedError(obstacle)
-        await eachBounded(batch, (location) => deleteOne(kind, location))
+        await deleteBatch(kind, batch)
       }
     },
-    counts: () => ({ deleted: { ...deleted }, absent, left: { ...left }, leftExamples }),
+    counts: () => ({ deleted: { ...deleted }, left: { ...left }, leftExamples }),
   }
 }
 
@@ -106,23 +119,4 @@ async function* batchesOf(
     batch = []
   }
   if (batch.length > 0) yield batch
-}
-
-/** At most DELETES_MAX at a time; after the first failure none is begun, and those that run are waited for. */
-async function eachBounded(
-  locations: readonly string[],
-  run: (location: string) => Promise<void>,
-): Promise<void> {
-  const queue = locations.values()
-  let failure: { readonly error: unknown } | undefined
-  const work = async (): Promise<void> => {
-    for (const location of queue) {
-      if (failure !== undefined) return
-      await run(location).catch((error: unknown) => {
-        failure ??= { error }
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(DELETES_MAX, locations.length) }, work))
-  if (failure !== undefined) throw failure.error
 }

@@ -8,11 +8,14 @@ import { currentSchema, DATA_PATH_PROPERTY } from './contract/compaction-obstacl
 import type { MergeOrder } from './contract/merge-order.ts'
 import { metricsModes } from './contract/metrics-mode.ts'
 import type { CompactionGroup } from './contract/compaction-plan.ts'
+import { printBytes } from './contract/quantity.ts'
 import { mergeFiles, type MergeFilesRequest } from './data/merge-files.ts'
 import { putOutput } from './put-output.ts'
 
 /** Inputs fetched at the same time. */
 const FETCHES_MAX = 8
+/** What a merge keeps on the local disk, in sizes of its inputs: their copies, one tier of intermediate files, the output. */
+const LOCAL_COPIES = 3n
 
 /** A group with the place of its output; none when no input has a row. */
 export interface PlacedGroup {
@@ -44,7 +47,7 @@ export function placeGroups(
 
 /**
  * Merges one group in the child process and stores the verified output. `skipped` names an input that cannot be merged
- * exactly; nothing was stored then. Throws what mergeFiles, the store and the signal throw.
+ * exactly, or says that the local disk is too small for the group; nothing was stored then. Throws what mergeFiles, the store and the signal throw.
  */
 export async function mergeGroup(
   context: CompactionContext,
@@ -53,6 +56,8 @@ export async function mergeGroup(
 ): Promise<MergedGroup> {
   const { group, outputLocation } = placed
   if (outputLocation === undefined) return { outcome: 'merged', group, outputs: [] }
+  const tooLarge = diskObstacle(group, context.diskBytesMax)
+  if (tooLarge !== undefined) return { outcome: 'skipped', reason: tooLarge }
   const directory = join(context.directory, context.newUuid())
   await mkdir(directory)
   try {
@@ -72,6 +77,18 @@ export async function mergeGroup(
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
+}
+
+function diskObstacle(
+  { inputs, inputSizeBytes }: CompactionGroup,
+  diskBytesMax: number,
+): string | undefined {
+  const neededBytes = inputSizeBytes * LOCAL_COPIES
+  if (neededBytes <= BigInt(diskBytesMax)) return undefined
+  return (
+    `merging ${inputs.length} files takes ${printBytes(Number(neededBytes))} of local disk, ` +
+    `and a job may take ${printBytes(diskBytesMax)}`
+  )
 }
 
 interface GroupFiles {

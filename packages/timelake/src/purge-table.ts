@@ -15,6 +15,7 @@ import {
 import {
   fileDeleter,
   PurgeStoppedError,
+  type DeletedFile,
   type DeleteFolders,
   type FileDeleter,
   type PurgeCounts,
@@ -24,10 +25,12 @@ import { readTableMetadata, type ReadIfPresent } from './read-table-metadata.ts'
 /** The world around one purge. */
 export interface PurgeContext {
   readonly read: ReadIfPresent
-  /** `refused`: the store does not serve that place. */
-  deleteFile(location: string): Promise<'deleted' | 'absent' | 'refused'>
+  /** Deletes a batch; one answer for each. */
+  deleteFiles(locations: readonly string[]): Promise<readonly DeletedFile[]>
   /** Why nothing may be deleted below these folders now, by the database; asked again before every batch. */
   obstacle(folders: readonly string[]): Promise<string | undefined>
+  /** Records that a batch is about to be deleted, after which the table cannot come back; or why it must not be. */
+  beginBatch(): Promise<string | undefined>
   /** Which of the folders a live table uses too, with its name, by its metadata; asked once. */
   usersOf(folders: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>
   readonly bounds: PurgeBounds
@@ -47,7 +50,6 @@ export interface PurgeTableOutcome {
 /** The counts of a purge that deleted nothing. */
 export const NOTHING_PURGED: PurgeCounts = {
   deleted: { data: 0, statistics: 0, manifest: 0, 'manifest-list': 0, metadata: 0 },
-  absent: 0,
   left: { outside: 0, shared: 0, encrypted: 0, refused: 0 },
   leftExamples: [],
 }
@@ -77,7 +79,10 @@ export async function purgeTable(
   const folders = await findFolders(context, metadata)
   if ('reason' in folders) return skipped(folders.reason)
   const deleter = fileDeleter(
-    { ...context, obstacle: () => context.obstacle(folders.own) },
+    {
+      ...context,
+      obstacle: async () => (await context.obstacle(folders.own)) ?? (await context.beginBatch()),
+    },
     folders,
   )
   try {
@@ -198,11 +203,10 @@ async function* dataFiles(
   }
 }
 
-function describeCounts({ deleted, absent, left }: PurgeCounts): string {
+function describeCounts({ deleted, left }: PurgeCounts): string {
   const sum = (counts: Readonly<Record<string, number>>): number =>
     Object.values(counts).reduce((total, count) => total + count, 0)
   const all = [`${sum(deleted)} files deleted`]
-  if (absent > 0) all.push(`${absent} not there`)
   for (const [reason, count] of Object.entries(left)) {
     if (count > 0) all.push(`${count} left alone (${reason})`)
   }

@@ -14,6 +14,7 @@ import { makeWorkerMetrics } from '../worker-metrics.ts'
 import { compactTableHandler } from './compact-table.ts'
 
 const RUN_ID = '11111111-1111-4111-8111-111111111111'
+let diskBytesMax: number
 const isCommit = (request: Request): boolean => request.method === 'POST'
 
 let lake: TestLake
@@ -23,6 +24,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
+  diskBytesMax = 1_000_000_000
   await lake.reset()
   await lake.append(1, 2, 3)
   await lake.append(4, 5, 6)
@@ -46,6 +48,7 @@ async function compact(
     catalogOf: catalogsOf(context),
     borrowEngine: () => ({ engine: lake.engine, giveBack: () => {} }),
     jobsDirectory: `${lake.files.directory}/jobs`,
+    diskBytesMax,
     metrics: makeWorkerMetrics(context),
     waitMs: async (_, stop) => stop.throwIfAborted(),
   })
@@ -245,6 +248,18 @@ describe('compact-table', () => {
     expect(await compact(undefined, context)).toMatchObject({ state: 'succeeded' })
     expect(late).toEqual([])
     expect(early).toHaveLength(4)
+  })
+
+  it('I22 skips a group that needs more local disk than a job may take', async () => {
+    diskBytesMax = 1000
+    const before = await objects()
+    expect(await compact()).toMatchObject({
+      state: 'skipped',
+      reason: expect.stringMatching(
+        /^merging 6 files takes .* of local disk, and a job may take 1/,
+      ),
+    })
+    expect(await objects()).toEqual(before)
   })
 
   it('I22 skips a table with the reason and writes nothing', async () => {

@@ -24,6 +24,7 @@ export interface CompactTableOptions {
   /** Lends the engine of one run. */
   readonly borrowEngine: () => { readonly engine: MergeProcess; giveBack(): void }
   readonly jobsDirectory: string
+  readonly diskBytesMax: number
   readonly metrics: Pick<WorkerMetrics, 'files' | 'bytes'>
   /** Between attempts at a commit. Default: real time. */
   readonly waitMs?: CompactionContext['waitMs']
@@ -54,7 +55,7 @@ export function compactTableHandler(options: CompactTableOptions): JobHandler {
 }
 
 async function compactionContext(
-  { context, catalogOf, waitMs = waitRealTime }: CompactTableOptions,
+  { context, catalogOf, diskBytesMax, waitMs = waitRealTime }: CompactTableOptions,
   { runId, table, signal }: JobRunContext,
   { directory, engine }: { readonly directory: string; readonly engine: MergeProcess },
 ): Promise<CompactionContext> {
@@ -64,6 +65,7 @@ async function compactionContext(
     store: normalizedStore(await objectsOf(context, table.warehouseId)),
     engine,
     directory,
+    diskBytesMax,
     async recordOutputs(locations) {
       const recorded = await recordJobOutputs(database, { runId, locations })
       if (recorded === 'lost') throw new RunLostError(`run ${runId} was taken over`)

@@ -1,5 +1,5 @@
 import { sameStoreForAll } from '@timelake/storage/warehouse-stores'
-import { findDroppedTable } from '@timelake/database/dropped-tables'
+import { findDroppedTable, undropTable } from '@timelake/database/dropped-tables'
 import { requestJob } from '@timelake/database/maintenance-schedule'
 import { createTable, dropTable, restoreTable } from '@timelake/database/tables'
 import { newTableMetadata } from '@timelake/iceberg/commit/new-table-metadata'
@@ -10,7 +10,11 @@ import {
 } from '@timelake/iceberg/spec/table-metadata-json'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { TableRow } from '@timelake/database/table-row'
-import type { ObjectStore } from '@timelake/storage/object-store'
+import {
+  StoreUnavailableError,
+  type DeleteResult,
+  type ObjectStore,
+} from '@timelake/storage/object-store'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestLake, TEST_SCHEMA, type TestLake } from '../open-test-lake.ts'
 import { runJob, type RanJob } from '../run-job.ts'
@@ -212,23 +216,60 @@ describe('purge-table', () => {
     expect(await objectsBelow(row.location)).toHaveLength(1)
   })
 
-  it('stops when the table is restored while it works', async () => {
+  it('stops when its metadata is registered as another table while it works', async () => {
     await lake.append(1, 2)
     const before = (await objectsBelow(row.location)).filter((each) => !each.endsWith('.parquet'))
     await dropAndWait()
-    let isRestored = false
-    const deletes = async (location: string) => {
-      const event = { kind: 'table-registered', payload: '{}' } as const
-      const current = (await findDroppedTable(lake.database, row.id)) ?? row
-      if (!isRestored) {
-        isRestored = true
-        await restoreTable(lake.database, { ...current, nowMs: lake.clock.nowMs(), event })
-      }
-      return lake.files.store.delete(location)
+    let isRegistered = false
+    const deleteMany = async (locations: readonly string[]) => {
+      if (!isRegistered) await registerOther()
+      isRegistered = true
+      return lake.files.store.deleteMany(locations)
     }
-    const reason = 'the table is not dropped any more'
-    expect(await purge({ delete: deletes })).toEqual(ended({ state: 'skipped', reason }))
+    const reason = 'table n.other has the same UUID, metadata file or folder'
+    expect(await purge({ deleteMany })).toEqual(ended({ state: 'skipped', reason }))
     expect(await objectsBelow(row.location)).toEqual(before)
+  })
+
+  it('does not let the table come back once it deletes, and says when it began', async () => {
+    await lake.append(1)
+    await dropAndWait()
+    const undrops: string[] = []
+    const deleteMany = async (locations: readonly string[]) => {
+      const { id: tableId, namespaceId, name } = row
+      const event = { kind: 'table-registered', payload: '{}' } as const
+      const undrop = { tableId, namespaceId, name, nowMs: lake.clock.nowMs(), event }
+      undrops.push(await undropTable(lake.database, undrop))
+      return lake.files.store.deleteMany(locations)
+    }
+    expect(await purge({ deleteMany })).toEqual(ended({ state: 'succeeded' }))
+    expect(new Set(undrops)).toEqual(new Set(['purge-begun']))
+    const begunAtMs = (await findDroppedTable(lake.database, row.id))?.purgeStartedAtMs
+    expect(begunAtMs).toBe(lake.clock.nowMs())
+  })
+
+  it('leaves a table free to come back that it found it must not touch', async () => {
+    await rewriteMetadata(() => ({ properties: { 'gc.enabled': 'false' } }))
+    await dropAndWait()
+    expect(await purge()).toEqual(ended({ state: 'skipped' }))
+    expect((await findDroppedTable(lake.database, row.id))?.purgeStartedAtMs).toBeUndefined()
+  })
+
+  it('counts the grace from when the purge was asked for, if that was after the drop', async () => {
+    await dropAndWait()
+    const askedAtMs = lake.clock.nowMs()
+    await lake.database.query('update dropped_table set purge_requested_at_ms = $1', [askedAtMs])
+    const nextDueAtMs = askedAtMs + GRACE_MS
+    const reason = 'its grace is not over'
+    expect(await purge()).toEqual(ended({ state: 'nothing-to-do', reason, nextDueAtMs }))
+    expect(await objectsBelow(row.location)).toHaveLength(1)
+  })
+
+  it('deletes nothing for a view', async () => {
+    await dropAndWait()
+    await lake.database.query(`update dropped_table set kind = 'view'`)
+    expect(await purge()).toEqual(ended({ state: 'nothing-to-do' }))
+    expect(await objectsBelow(row.location)).toHaveLength(1)
   })
 
   it.each(['false', 'no', 'FALSE'])(
@@ -354,13 +395,19 @@ describe('purge-table', () => {
     for (let allowed = 0; (await purgedAtMs()) === undefined; allowed++) {
       const stop = new AbortController()
       let count = 0
-      const deletes = async (location: string) => {
-        if (count === allowed && how !== 'an abort') throw new Error('disk full')
-        if (count === allowed) stop.abort(new Error('stopped'))
-        count += 1
-        return lake.files.store.delete(location)
+      const deleteOne = async (location: string): Promise<DeleteResult> => {
+        if (count++ >= allowed) {
+          return { location, outcome: 'failed', error: new StoreUnavailableError('slow down') }
+        }
+        await lake.files.store.delete(location)
+        return { location, outcome: 'gone' }
       }
-      await purge({ delete: deletes }, stop.signal)
+      const deleteMany = async (locations: readonly string[]) => {
+        if (how === 'a failure of the store') return Promise.all(locations.map(deleteOne))
+        if (count++ === allowed) stop.abort(new Error('stopped'))
+        return lake.files.store.deleteMany(locations)
+      }
+      await purge({ deleteMany }, stop.signal)
       const left = await objectsBelow(row.location)
       expect(left.length === 0 || left.includes(current ?? '')).toBe(true)
     }

@@ -1,5 +1,6 @@
 import { WAREHOUSE_FOLDER } from '@timelake/storage/name-records'
 import {
+  beginPurge,
   findDroppedTable,
   findTableSharing,
   markTablePurged,
@@ -9,17 +10,21 @@ import type { SqlSession } from '@timelake/database/sql-session'
 import { listWarehouses } from '@timelake/database/warehouses'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import { joinLocation, normalizeLocation } from '@timelake/iceberg/spec/location'
-import { LocationError, ObjectNotFoundError } from '@timelake/storage/object-store'
+import {
+  LocationError,
+  ObjectNotFoundError,
+  type DeleteResult,
+} from '@timelake/storage/object-store'
 import type { ObjectStore } from '@timelake/storage/object-store'
 import type { PurgeBounds } from '@timelake/timelake/contract/plan-purge'
-import type { PurgeCounts } from '@timelake/timelake/delete-files'
+import type { DeletedFile, PurgeCounts } from '@timelake/timelake/delete-files'
 import { NOTHING_PURGED, purgeTable, type PurgeContext } from '@timelake/timelake/purge-table'
 import type { ReadIfPresent } from '@timelake/timelake/read-table-metadata'
 import type { WorkerContext } from '../context.ts'
 import { liveReferences, type LiveReferences } from '../live-references.ts'
 import type { JobHandler, JobOutcome } from '../run-job.ts'
 import type { WorkerConfig } from '../worker-config.ts'
-import { objectsOf } from '../warehouse-objects.ts'
+import { objectsOf, tableRootsOf } from '../warehouse-objects.ts'
 import type { WorkerMetrics } from '../worker-metrics.ts'
 
 export interface PurgeTableOptions {
@@ -27,6 +32,8 @@ export interface PurgeTableOptions {
   readonly config: Pick<WorkerConfig, 'purgeGraceMs' | 'extraAllowedLocations'>
   readonly metrics: Pick<WorkerMetrics, 'purgedFiles'>
 }
+
+const NOT_DROPPED = 'the table is not dropped any more'
 
 /**
  * The handler of `purge-table`: the files of a dropped table are deleted, if its drop asked for that and nothing came in
@@ -43,9 +50,11 @@ export function purgeTableHandler(options: PurgeTableOptions): JobHandler {
     if (dropped === undefined) return nothingToDo('the table is not dropped any more')
     if (!dropped.purgeRequested) return nothingToDo('its drop did not ask for a purge')
     if (dropped.purgedAtMs !== undefined) return nothingToDo('its files were purged already')
-    const graceUntilMs = dropped.droppedAtMs + options.config.purgeGraceMs
+    if (dropped.kind === 'view') return nothingToDo('views have no files that a purge would delete')
+    const askedAtMs = dropped.purgeRequestedAtMs ?? dropped.droppedAtMs
+    const graceUntilMs = askedAtMs + options.config.purgeGraceMs
     if (nowMs() < graceUntilMs) {
-      return { ...nothingToDo('it was dropped again'), nextDueAtMs: graceUntilMs }
+      return { ...nothingToDo('its grace is not over'), nextDueAtMs: graceUntilMs }
     }
     const context = await purgeContext(options, { dropped, references, signal })
     const { outcome, reason, counts } = await purgeTable(context, dropped)
@@ -69,8 +78,12 @@ async function purgeContext(
   const store = await objectsOf(context, dropped.warehouseId)
   return {
     read: readerOf(store),
-    deleteFile: (location) => deleteFile(store, location),
+    deleteFiles: async (locations) => (await store.deleteMany(locations)).map(deletedFile),
     obstacle: (folders) => obstacleOf(database, dropped, folders),
+    async beginBatch() {
+      const begun = await beginPurge(database, { ...dropped, nowMs: context.nowMs() })
+      return begun === 'begun' ? undefined : NOT_DROPPED
+    },
     usersOf: references.usersOf,
     bounds: await boundsOf(database, config, dropped.warehouseId),
     signal,
@@ -85,7 +98,7 @@ async function boundsOf(
   const warehouses = await listWarehouses(database)
   const home = warehouses.filter(({ id }) => id === warehouseId)
   return {
-    allowedRoots: [...home.map(({ location }) => location), ...extraAllowedLocations],
+    allowedRoots: [...home.flatMap(tableRootsOf), ...extraAllowedLocations],
     reserved: warehouses.map(({ location }) => joinLocation(location, WAREHOUSE_FOLDER)),
   }
 }
@@ -97,7 +110,7 @@ async function obstacleOf(
   folders: readonly string[],
 ): Promise<string | undefined> {
   const now = await findDroppedTable(database, dropped.id)
-  if (now?.droppedAtMs !== dropped.droppedAtMs) return 'the table is not dropped any more'
+  if (now?.droppedAtMs !== dropped.droppedAtMs) return NOT_DROPPED
   const { tableUuid, metadataLocation } = dropped
   for (const folder of folders) {
     const other = await findTableSharing(database, { tableUuid, metadataLocation, folder })
@@ -118,16 +131,12 @@ function readerOf(store: ObjectStore): ReadIfPresent {
   }
 }
 
-async function deleteFile(
-  store: ObjectStore,
-  location: string,
-): Promise<'deleted' | 'absent' | 'refused'> {
-  try {
-    return await store.delete(location)
-  } catch (cause) {
-    if (cause instanceof LocationError) return 'refused'
-    throw cause
-  }
+function deletedFile(result: DeleteResult): DeletedFile {
+  const { location } = result
+  if (result.outcome === 'gone') return { outcome: 'gone', location }
+  const { error } = result
+  if (error instanceof LocationError) return { outcome: 'refused', location }
+  return { outcome: 'failed', location, error }
 }
 
 function nothingToDo(reason: string): JobOutcome {
@@ -142,10 +151,9 @@ function jobOutcome(
   return { state, reason, outcome: describeCounts(counts), decision: { outcome: state, reason } }
 }
 
-function describeCounts({ deleted, absent, left, leftExamples }: PurgeCounts): JsonObject {
+function describeCounts({ deleted, left, leftExamples }: PurgeCounts): JsonObject {
   return {
     deleted: integers(deleted),
-    absent: BigInt(absent),
     left: integers(left),
     'left-examples': leftExamples,
   }

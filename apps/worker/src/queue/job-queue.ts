@@ -5,6 +5,8 @@ import type { Job } from './job.ts'
  * job is already waiting replaces it.
  */
 export interface JobQueue {
+  /** Whether messages can be sent at this moment. */
+  isUp(): boolean
   /** Hands a due job to some worker; a waiting message of the same job is replaced. */
   enqueue(job: Job): Promise<void>
   /** Begins to run messages, at most `concurrency` at a time. `run` never rejects for a job that failed. */

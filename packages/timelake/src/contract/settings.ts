@@ -166,6 +166,18 @@ export const SETTINGS = {
     default: 'http://127.0.0.1:8181',
     doc: 'Where `timelake info` and `timelake maintain` find the running server.',
   }),
+  migrateFromToken: text({
+    variable: 'TIMELAKE_MIGRATE_FROM_TOKEN',
+    default: undefined,
+    isSecret: true,
+    doc: 'Bearer token for the catalog that `timelake migrate --from` reads. Unset: TIMELAKE_TOKEN if it is the server at TIMELAKE_URI.',
+  }),
+  migrateToToken: text({
+    variable: 'TIMELAKE_MIGRATE_TO_TOKEN',
+    default: undefined,
+    isSecret: true,
+    doc: 'Bearer token for the catalog that `timelake migrate --to` writes to. Unset: TIMELAKE_TOKEN if it is the server at TIMELAKE_URI.',
+  }),
   logLevel: choice(LOG_LEVELS, {
     variable: 'TIMELAKE_LOG_LEVEL',
     default: 'info',
