@@ -1,7 +1,12 @@
-import { clientSnippets } from '@timelake/cli/client-snippets'
+import { clientSnippets, type CatalogAddress } from '@timelake/cli/client-snippets'
 import { processSettingsTable, replaceBetweenMarks, tableSettingsTable } from './settings-table.ts'
 
-const ADDRESS = { uri: 'http://127.0.0.1:8181', warehouse: 'main', needsToken: false }
+const ADDRESS: CatalogAddress = {
+  uri: 'http://127.0.0.1:8181',
+  warehouse: 'main',
+  storage: 'file',
+  needsToken: false,
+}
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   PyIceberg: 'python',

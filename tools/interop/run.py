@@ -4,6 +4,7 @@ import argparse, os, re, shutil, subprocess, sys, tempfile, threading, time
 from pathlib import Path
 
 from server import HERE, ROOT, Reference, Timelake
+from services import Services
 
 CACHE = Path(os.environ.get("INTEROP_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "timelake-interop")
 PYTHON = CACHE / "pyiceberg-0.12.0/bin/python"
@@ -12,19 +13,29 @@ JUDGE_SECONDS_MAX = 1200
 TOKEN = "interop-token"
 DIFFERENTIAL_SEED = 20260917  # fixed, so that a red run is about the change; try others by hand
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
+# For checks that count files or snapshots: the worker runs, but compacts only what it is asked to. `mixed` and `foreign` judge the rest.
+UNDISTURBED = {"TIMELAKE_COMPACTION_QUIET": "1h", "TIMELAKE_COMPACTION_FILE_COUNT": "100000"}
+# What one shell knows of services and stores must not reach judges that run without them.
+FOREIGN_VARIABLES = ("TIMELAKE_", "CATALOG_", "INTEROP_SKIP", "DUCKDB_", "S3_", "STS_", "AWS_", "TEST_")
 JUDGES = {}
 
 
-def judge(function):
-    JUDGES[function.__name__.replace("_", "-")] = function
-    return function
+def judge(*modes):
+    """Registers a judge for each mode: `name` runs embedded, `name-services` on PostgreSQL, Redis and S3. A judge of one mode has no suffix."""
+    def register(function):
+        name = function.__name__.replace("_", "-")
+        for mode in modes:
+            JUDGES[name + ("-services" if mode == "services" and len(modes) > 1 else "")] = (function, mode)
+        return function
+    return register
 
 
 class Run:
     """One judge at work: its folder, the commands it runs, and what they counted."""
 
-    def __init__(self, name, folder, verbose):
-        self.name, self.folder, self.verbose = name, folder, verbose
+    def __init__(self, name, folder, verbose, services):
+        self.name, self.folder, self.verbose, self.services = name, folder, verbose, services
+        self.mode = JUDGES[name][1]
         self.passed = self.failed = self.skipped = self.commands = 0
 
     def command(self, *words, check_skips=False, **env):
@@ -32,7 +43,7 @@ class Run:
         self.commands += 1
         log = self.folder / f"{self.commands}.log"
         limit = JUDGE_SECONDS_MAX
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("TIMELAKE_", "CATALOG_", "INTEROP_SKIP"))}
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN_VARIABLES)}
         child = subprocess.Popen([str(w) for w in words], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  env={**inherited, **env}, text=True, errors="replace", start_new_session=True)
         alarm = threading.Timer(limit, lambda: os.killpg(child.pid, 9))
@@ -68,76 +79,106 @@ class Run:
         print(f"   FAIL {text}", flush=True)
 
     def timelake(self, name="data", **settings):
-        return Timelake(self.folder / name, **settings)
+        """A server of the judge's mode; `server.client` is what its clients must have in their environment, `server.warehouse` its location."""
+        if self.mode == "services":
+            lake = self.services.lake()
+            server = lake.server(self.folder / name, **settings)
+            server.client, server.warehouse = lake.environment(), lake.location
+            return server
+        server = Timelake(self.folder / name, **settings)
+        server.client, server.warehouse = {}, f"file://{server.data}/warehouse"
+        return server
+
+    def services_folder(self):
+        """Arguments for a script that makes lakes of its own."""
+        return ("--services", self.services.start().folder) if self.mode == "services" else ()
 
     def reference(self):
         return Reference(self.folder / "reference")
 
 
 def not_yet(judge_name):
-    """(pattern, reason) of the checks that this judge may skip."""
+    """(pattern, reason) of the checks that this judge may skip, in every mode or in its own."""
     lines = [line.split(None, 2) for line in (HERE / "not-yet.txt").read_text().splitlines() if line.strip() and not line.startswith("#")]
-    return [(pattern, reason) for name, pattern, reason in lines if name == judge_name]
+    return [(pattern, reason) for name, pattern, reason in lines if name in (judge_name, judge_name.removesuffix("-services"))]
 
 
-@judge
+@judge("embedded", "services")
 def rck(run):
-    """REST Compatibility Kit, catalog class with nested namespaces, slashes and dots; then nine methods with the kit's own locations."""
+    """REST Compatibility Kit: tables with nested namespaces, slashes and dots; views; then nine methods with the kit's own locations."""
+    known = f"kit.known={','.join(pattern for pattern, _ in not_yet(run.name))}"
     with run.timelake() as ours:
-        run.command(HERE / "rck/run.sh", ours.uri, "--catalog", "--wide", CATALOG_WAREHOUSE="main")
-    kit_folders = [Path("/tmp/ns"), Path("/tmp/newdb")]  # the kit's own choice
-    made = [folder for folder in kit_folders if not folder.exists()]
-    with run.timelake("elsewhere", TIMELAKE_EXTRA_ALLOWED_LOCATIONS=",".join(f"file://{f}" for f in kit_folders)) as ours:
-        run.command(HERE / "rck/run.sh", ours.uri, "--catalog", "--wide", "--kit-locations", CATALOG_WAREHOUSE="main")
-    for folder in made:
-        shutil.rmtree(folder, ignore_errors=True)
+        run.command(HERE / "rck/run.sh", ours.uri, "--catalog", "--wide", CATALOG_WAREHOUSE="main", RCK_PROPS=known, **ours.client)
+    with run.timelake("views") as ours:
+        run.command(HERE / "rck/run.sh", ours.uri, "--views", "--wide", CATALOG_WAREHOUSE="main", KIT_BASE=f"{ours.warehouse}/kit", **ours.client)
+    if run.mode == "embedded":
+        kit_folders = [Path("/tmp/ns"), Path("/tmp/newdb")]  # the kit's own choice
+        made = [folder for folder in kit_folders if not folder.exists()]
+        with run.timelake("elsewhere", TIMELAKE_EXTRA_ALLOWED_LOCATIONS=",".join(f"file://{f}" for f in kit_folders)) as ours:
+            run.command(HERE / "rck/run.sh", ours.uri, "--catalog", "--wide", "--kit-locations", CATALOG_WAREHOUSE="main")
+        for folder in made:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-@judge
+@judge("embedded")
 def errors(run):
     """Status, type and message of the answers to failing requests, compared with the Java reference server."""
     with run.timelake() as ours, run.reference() as reference:
         run.command("node", HERE / "rck/errors.mjs", ours.uri, "--against", reference.uri, "--deviations", HERE / "rck/deviations.json", CATALOG_WAREHOUSE="main")
 
 
-@judge
+@judge("embedded", "services")
 def pyiceberg(run):
     """132 checks of our own through PyIceberg; the token checks on a second server."""
     with run.timelake() as ours:
-        run.command(HERE / "pyiceberg/run.sh", ours.uri, "main", check_skips=True)
+        run.command(HERE / "pyiceberg/run.sh", ours.uri, "main", check_skips=True, **ours.client)
     with run.timelake("closed", TIMELAKE_TOKEN=TOKEN) as ours:
-        run.command(HERE / "pyiceberg/run.sh", ours.uri, "main", "--", "--only", "^config/", check_skips=True, CATALOG_TOKEN=TOKEN)
+        run.command(HERE / "pyiceberg/run.sh", ours.uri, "main", "--", "--only", "^config/", check_skips=True, CATALOG_TOKEN=TOKEN, **ours.client)
 
 
-@judge
+@judge("embedded", "services")
 def golden(run):
     """The golden corpus, written by PyIceberg, read back before and after a restart of the server."""
     expected = run.folder / "golden.json"
     with run.timelake(TIMELAKE_MAINTENANCE="off") as ours:
-        run.command(HERE / "pyiceberg/golden.sh", ours.uri, "main", "--out", expected)
-        run.command(HERE / "pyiceberg/golden.sh", ours.uri, "main", "--verify", expected)
+        run.command(HERE / "pyiceberg/golden.sh", ours.uri, "main", "--out", expected, **ours.client)
+        run.command(HERE / "pyiceberg/golden.sh", ours.uri, "main", "--verify", expected, **ours.client)
         ours.stop()
         ours.start()
-        run.command(HERE / "pyiceberg/golden.sh", ours.uri, "main", "--verify", expected)
+        run.command(HERE / "pyiceberg/golden.sh", ours.uri, "main", "--verify", expected, **ours.client)
 
 
-@judge
+@judge("embedded", "services")
 def upstream(run):
     """PyIceberg's own tests/integration/test_catalog.py, names with slashes included."""
     with run.timelake() as ours:
-        run.command(HERE / "pyiceberg/upstream.sh", ours.uri, "main", check_skips=True, UPSTREAM_SKIP="|".join(p for p, _ in not_yet("upstream")))
+        run.command(HERE / "pyiceberg/upstream.sh", ours.uri, "main", check_skips=True, UPSTREAM_SKIP="|".join(p for p, _ in not_yet(run.name)), **ours.client)
 
 
-@judge
+@judge("embedded", "services")
 def duckdb(run):
     """DuckDB's iceberg extension writes and reads, PyIceberg reads what it wrote; no helper between them and the server."""
     with run.timelake() as ours:
-        run.command(HERE / "duckdb/run.sh", ours.uri, "main", check_skips=True)
+        run.command(HERE / "duckdb/run.sh", ours.uri, "main", check_skips=True, **ours.client)
     with run.timelake("closed", TIMELAKE_TOKEN=TOKEN) as ours:
-        run.command(HERE / "duckdb/run.sh", ours.uri, "main", "--", "--only", "wrong-token|create-insert-read", check_skips=True, CATALOG_TOKEN=TOKEN)
+        run.command(HERE / "duckdb/run.sh", ours.uri, "main", "--", "--only", "wrong-token|create-insert-read", check_skips=True, CATALOG_TOKEN=TOKEN, **ours.client)
 
 
-@judge
+@judge("embedded", "services")
+def spark(run):
+    """43 checks through Spark SQL, on a closed server."""
+    with run.timelake(TIMELAKE_TOKEN=TOKEN, **UNDISTURBED) as ours:
+        run.command(HERE / "spark/run.sh", ours.uri, "main", CATALOG_TOKEN=TOKEN, **ours.client)
+
+
+@judge("embedded", "services")
+def trino(run):
+    """34 checks through Trino, on a closed server."""
+    with run.timelake(TIMELAKE_TOKEN=TOKEN, **UNDISTURBED) as ours:
+        run.command(HERE / "trino/run.sh", ours.uri, "main", CATALOG_TOKEN=TOKEN, **ours.client)
+
+
+@judge("embedded")
 def differential(run):
     """Random sequences of table updates: our applyCommit and the Java reference server give the same metadata."""
     sequences = ("npx", "tsx", HERE / "differential/run.ts", "--seed", DIFFERENTIAL_SEED)
@@ -147,28 +188,68 @@ def differential(run):
             run.command(*sequences, "--sequences", "100", "--reference", reference.uri, "--uri", ours.uri)
 
 
-@judge
+@judge("embedded")
 def example(run):
     """The README's example: real readings in small appends, compacted by itself, equal rows and fewer files."""
     with run.timelake() as ours:
         run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / "example/weather.py", "--uri", ours.uri, "--data", CACHE / "data/weather.csv", "--check", "--extensions", DUCKDB / "extensions")
 
 
-@judge
+@judge("embedded", "services")
 def crash(run):
-    """kill -9 at each named step of a create, a commit and a compaction; restart; nothing lost, nothing doubled."""
-    run.command(PYTHON, "-W", "ignore", HERE / "crash/crash.py", "--work", run.folder / "work")
+    """kill -9 at each named step of a create, a commit, a transaction and a compaction; restart; nothing lost, nothing doubled."""
+    run.command(PYTHON, "-W", "ignore", HERE / "crash/crash.py", "--work", run.folder / "work", *run.services_folder())
 
 
-@judge
+@judge("embedded")
 def replay(run):
     """Answers lost after the commit landed, requests sent again byte for byte: Java, PyIceberg, DuckDB; with and without key."""
     run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / "replay/replay.py", "--work", run.folder / "work", "--extensions", DUCKDB / "extensions")
 
 
+@judge("services")
+def foreign(run):
+    """21 tables that Spark writes, compacted by us where that is possible, then read again by Spark and by Trino."""
+    expected = run.folder / "expected.json"
+    with run.timelake(**UNDISTURBED) as ours:
+        run.command(HERE / "spark/run.sh", ours.uri, "main", "--", "--out", expected, SPARK_SCRIPT="foreign_tables.py", **ours.client)
+        run.command("python3", HERE / "foreign/compact.py", ours.uri, "--compacted", "small_files")
+        run.command(HERE / "spark/run.sh", ours.uri, "main", "--", "--verify", expected, SPARK_SCRIPT="foreign_tables.py", **ours.client)
+        run.command(HERE / "trino/run.sh", ours.uri, "main", "--", expected, TRINO_SCRIPT="foreign.py", **ours.client)
+
+
+@judge("services")
+def mixed(run):
+    """One table written by Spark, PyIceberg and DuckDB in turns, compacted between; all three read the same after every step."""
+    script(run, "mixed/mixed.py", "--extensions", DUCKDB / "extensions")
+
+
+@judge("services")
+def store_faults(run):
+    """A fault proxy before the store, at every kind of Iceberg file, during commits, transactions and compactions."""
+    script(run, "chaos/store.py")
+
+
+@judge("services")
+def lost_answers(run):
+    """A fault proxy before the catalog: Spark, Trino, PyIceberg and DuckDB commit, and the answer never arrives."""
+    script(run, "chaos/lost_answers.py", "--extensions", DUCKDB / "extensions")
+
+
+@judge("services")
+def outage(run):
+    """PostgreSQL stops for 10 s and Redis for 60 s under the load of four writers on two catalogs."""
+    run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / "chaos/outage.py", "--work", run.folder / "work")
+
+
+def script(run, name, *more):
+    run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / name, "--services", run.services.start().folder, "--work", run.folder / "work", *more)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="names of judges, separated by commas")
+    parser.add_argument("--mode", choices=("embedded", "services"), help="only the judges that run in this mode")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--keep", action="store_true", help="keep data directories and logs")
@@ -177,36 +258,44 @@ def main():
     unknown = [n for n in chosen if n not in JUDGES]
     if unknown:
         sys.exit(f"no such judge: {', '.join(unknown)}; there are {', '.join(JUDGES)}")
+    chosen = [n for n in chosen if options.mode in (None, JUDGES[n][1])]
     if options.list:
-        print("\n".join(f"{name:14}{JUDGES[name].__doc__}" for name in chosen))
+        print("\n".join(f"{name:20}{JUDGES[name][1]:10}{JUDGES[name][0].__doc__}" for name in chosen))
         return 0
     work = Path(tempfile.mkdtemp(prefix="timelake-interop-"))
-    totals, table = [0, 0, 0], []
-    for name in chosen:
-        print(f"== {name}: {JUDGES[name].__doc__}", flush=True)
-        folder = work / name
-        folder.mkdir()
-        run, began = Run(name, folder, options.verbose), time.monotonic()
-        try:
-            JUDGES[name](run)
-        except AssertionError as broken:
-            run.fail(str(broken))
-        seconds = time.monotonic() - began
-        if run.passed + run.failed == 0:
-            run.fail("no check ran")
-        table.append((name, run.passed, run.failed, run.skipped, seconds))
-        print(f"   {name}: {run.passed} passed, {run.failed} failed, {run.skipped} skipped in {seconds:.0f} s", flush=True)
-        for i, n in enumerate((run.passed, run.failed, run.skipped)):
-            totals[i] += n
-        if not options.keep and not run.failed:
-            shutil.rmtree(folder, ignore_errors=True)
+    work.chmod(0o711)  # PostgreSQL may run as another user and must reach its folder
+    services = Services(work / "services")
+    try:
+        table = [run_judge(name, work / name, options, services) for name in chosen]
+    finally:
+        services.stop()
+    totals = [sum(row[i] for row in table) for i in (1, 2, 3)]
     if options.keep or totals[1]:
         print(f"logs and data directories: {work}")
     else:
         shutil.rmtree(work, ignore_errors=True)
-    print("\n".join(f"{n:14}{p:5} passed {f:4} failed {s:4} skipped {t:6.0f} s" for n, p, f, s, t in table))
+    print("\n".join(f"{n:20}{p:5} passed {f:4} failed {s:4} skipped {t:6.0f} s" for n, p, f, s, t in table))
     print(f"{totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")
     return 1 if totals[1] or not totals[0] else 0
+
+
+def run_judge(name, folder, options, services):
+    """(name, passed, failed, skipped, seconds)"""
+    function = JUDGES[name][0]
+    print(f"== {name}: {function.__doc__}", flush=True)
+    folder.mkdir()
+    run, began = Run(name, folder, options.verbose, services), time.monotonic()
+    try:
+        function(run)
+    except (AssertionError, OSError, subprocess.SubprocessError) as broken:
+        run.fail(f"{type(broken).__name__}: {broken}")
+    seconds = time.monotonic() - began
+    if run.passed + run.failed == 0:
+        run.fail("no check ran")
+    print(f"   {name}: {run.passed} passed, {run.failed} failed, {run.skipped} skipped in {seconds:.0f} s", flush=True)
+    if not options.keep and not run.failed:
+        shutil.rmtree(folder, ignore_errors=True)
+    return name, run.passed, run.failed, run.skipped, seconds
 
 
 if __name__ == "__main__":

@@ -17,8 +17,18 @@ export function affordableMetadataBytes(
   return Math.min(metadataBytesMax, Math.floor(heapBytesMax / HEAP_BYTES_PER_METADATA_BYTE))
 }
 
-/** The catalog's part of the settings; `heapBytesMax` is how large the heap of this process may grow. */
-export function catalogConfig(settings: Settings, heapBytesMax: number): CatalogConfig {
+export interface CatalogProcess {
+  /** How large the heap of this process may grow. */
+  readonly heapBytesMax: number
+  /** Whether no other process changes the database. */
+  readonly isOnlyWriter: boolean
+}
+
+/** The catalog's part of the settings. */
+export function catalogConfig(
+  settings: Settings,
+  { heapBytesMax, isOnlyWriter }: CatalogProcess,
+): CatalogConfig {
   return {
     ...defaultCatalogConfig,
     host: settings.host,
@@ -37,15 +47,19 @@ export function catalogConfig(settings: Settings, heapBytesMax: number): Catalog
     idempotencyLifetimeMs: settings.idempotencyLifetimeMs,
     idempotencyLeaseMs: settings.idempotencyLeaseMs,
     drainTimeoutMs: settings.drainTimeoutMs,
-    isOnlyWriter: true,
+    purgeGraceMs: settings.purgeGraceMs,
+    isOnlyWriter,
   }
 }
 
 /** The worker's part of the settings. */
-export function workerConfig(settings: Settings, { jobsPath }: DataDirectory): WorkerConfig {
+export function workerConfig(
+  settings: Settings,
+  process: { readonly directory: DataDirectory; readonly isOnlyWorker: boolean },
+): WorkerConfig {
   return {
     ...defaultWorkerConfig,
-    jobsDirectory: jobsPath,
+    jobsDirectory: process.directory.jobsPath,
     quietMs: settings.compactionQuietMs,
     commitCountMax: settings.compactionFileCount,
     purgeGraceMs: settings.purgeGraceMs,
@@ -54,6 +68,6 @@ export function workerConfig(settings: Settings, { jobsPath }: DataDirectory): W
     memoryBytesMax: settings.jobMemoryBytesMax,
     deadlineMs: settings.jobDeadlineMs,
     drainTimeoutMs: settings.drainTimeoutMs,
-    isOnlyWorker: true,
+    isOnlyWorker: process.isOnlyWorker,
   }
 }

@@ -2,6 +2,8 @@
 export interface CatalogAddress {
   readonly uri: string
   readonly warehouse: string
+  /** What the warehouse's locations start with. */
+  readonly storage: 'file' | 's3'
   /** Whether clients must send a token. The token itself is never printed. */
   readonly needsToken: boolean
 }
@@ -53,7 +55,7 @@ function sparkSnippet({ uri, warehouse, needsToken }: CatalogAddress): string {
   return lines.join(' \\\n  ')
 }
 
-function trinoSnippet({ uri, warehouse, needsToken }: CatalogAddress): string {
+function trinoSnippet({ uri, warehouse, storage, needsToken }: CatalogAddress): string {
   return [
     'connector.name=iceberg',
     'iceberg.catalog.type=rest',
@@ -65,7 +67,8 @@ function trinoSnippet({ uri, warehouse, needsToken }: CatalogAddress): string {
           `iceberg.rest-catalog.oauth2.token=${TOKEN_PLACEHOLDER}`,
         ]
       : []),
-    'fs.local.enabled=true',
-    'local.location=/',
+    ...(storage === 's3'
+      ? ['fs.s3.enabled=true', 's3.endpoint=…', 's3.region=…', 's3.path-style-access=true']
+      : ['fs.local.enabled=true', 'local.location=/']),
   ].join('\n')
 }

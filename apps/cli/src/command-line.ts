@@ -5,6 +5,7 @@ export type Command =
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
   | { readonly kind: 'serve' }
+  | { readonly kind: 'worker' }
   | ({ readonly kind: 'info' } & TableRequest)
   | ({ readonly kind: 'maintain'; readonly isDryRun: boolean } & TableRequest)
   | {
@@ -12,7 +13,10 @@ export type Command =
       readonly isDryRun: boolean
       readonly isForced: boolean
       readonly unnamedInto?: string
+      /** The warehouse of a row that is there already; absent: the one of the settings. */
+      readonly warehouse?: string
     }
+  | ({ readonly kind: 'migrate' } & MigrateRequest)
 
 interface TableRequest {
   readonly table: TableName
@@ -21,6 +25,27 @@ interface TableRequest {
   readonly uri?: string
   /** The warehouse to look in; absent: the server's default. */
   readonly warehouse?: string
+}
+
+/** From which catalog to which, and what may be changed there. */
+export interface MigrateRequest {
+  readonly sourceUri: string
+  readonly sourceWarehouse?: string
+  /** Overrides TIMELAKE_URI. */
+  readonly targetUri?: string
+  readonly targetWarehouse?: string
+  /** With everything below them; none: all. */
+  readonly namespaces: readonly (readonly string[])[]
+  readonly reportPath?: string
+  readonly isDryRun: boolean
+  /** Moves a table of the target that is behind. */
+  readonly isOverwriting: boolean
+  /** Moves it even when it has commits that the source lacks. */
+  readonly isDiscarding: boolean
+  /** Looks at the source again when all is copied. */
+  readonly isCheckingFreeze: boolean
+  /** Tables at the same time. */
+  readonly concurrency: number
 }
 
 /** A table as people write it: `namespace.table`, deeper namespaces with more dots. */
@@ -56,21 +81,24 @@ export function parseCommandLine(args: readonly string[]): Command {
     case '--version':
       return { kind: 'version' }
     case 'serve':
-      return parseServe(rest)
+    case 'worker':
+      return parseBare(word, rest)
     case 'info':
       return parseInfo(rest)
     case 'maintain':
       return parseMaintain(rest)
     case 'recover':
       return parseRecover(rest)
+    case 'migrate':
+      return parseMigrate(rest)
     default:
       throw new UsageError(`there is no command ${word}: see timelake help`)
   }
 }
 
-function parseServe(args: readonly string[]): Command {
+function parseBare(kind: 'serve' | 'worker', args: readonly string[]): Command {
   orUsageError(() => parseArgs({ args: [...args], options: {}, allowPositionals: false }))
-  return { kind: 'serve' }
+  return { kind }
 }
 
 function parseInfo(args: readonly string[]): Command {
@@ -94,18 +122,88 @@ function parseRecover(args: readonly string[]): Command {
     'dry-run': { type: 'boolean' },
     force: { type: 'boolean' },
     'unnamed-into': { type: 'string' },
+    warehouse: { type: 'string' },
   } as const
   const { values } = orUsageError(() =>
     parseArgs({ args: [...args], options, allowPositionals: false }),
   )
-  const unnamedInto = values['unnamed-into']
+  const { 'unnamed-into': unnamedInto, warehouse } = values
   if (unnamedInto === '') throw new UsageError('--unnamed-into needs the name of a namespace')
   return {
     kind: 'recover',
     isDryRun: values['dry-run'] ?? false,
     isForced: values.force ?? false,
     ...(unnamedInto === undefined ? {} : { unnamedInto }),
+    ...(warehouse === undefined ? {} : { warehouse }),
   }
+}
+
+const MIGRATE_OPTIONS = {
+  from: { type: 'string' },
+  'from-warehouse': { type: 'string' },
+  to: { type: 'string' },
+  'to-warehouse': { type: 'string' },
+  namespace: { type: 'string', multiple: true },
+  report: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  overwrite: { type: 'boolean' },
+  'discard-target': { type: 'boolean' },
+  'freeze-check': { type: 'boolean' },
+  concurrency: { type: 'string' },
+} as const
+
+const MIGRATE_CONCURRENCY = 8
+const MIGRATE_CONCURRENCY_MAX = 64
+
+function parseMigrate(args: readonly string[]): Command {
+  const { values } = orUsageError(() =>
+    parseArgs({ args: [...args], options: MIGRATE_OPTIONS, allowPositionals: false }),
+  )
+  const { from, to, report, namespace = [] } = values
+  if (from === undefined) throw new UsageError('--from needs the address of a catalog')
+  const isOverwriting = values.overwrite ?? false
+  const isDiscarding = values['discard-target'] ?? false
+  if (isDiscarding && !isOverwriting) throw new UsageError('--discard-target needs --overwrite')
+  const { 'from-warehouse': sourceWarehouse, 'to-warehouse': targetWarehouse } = values
+  return {
+    kind: 'migrate',
+    sourceUri: catalogUri('--from', from),
+    ...(sourceWarehouse === undefined ? {} : { sourceWarehouse }),
+    ...(to === undefined ? {} : { targetUri: catalogUri('--to', to) }),
+    ...(targetWarehouse === undefined ? {} : { targetWarehouse }),
+    namespaces: namespace.map(parseNamespaceName),
+    ...(report === undefined ? {} : { reportPath: report }),
+    isDryRun: values['dry-run'] ?? false,
+    isOverwriting,
+    isDiscarding,
+    isCheckingFreeze: values['freeze-check'] ?? false,
+    concurrency: parseConcurrency(values.concurrency),
+  }
+}
+
+// Names and passwords in an address would be seen by every user of the machine.
+function catalogUri(option: string, text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`${option} needs an address like http://host:8181`)
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(
+      `${option} must not hold a password: use TIMELAKE_MIGRATE_FROM_TOKEN or TIMELAKE_MIGRATE_TO_TOKEN`,
+    )
+  return text
+}
+
+function parseNamespaceName(text: string): string[] {
+  const levels = text.split('.')
+  if (levels.includes('')) throw new UsageError(`${text} is not a namespace: write a.b`)
+  return levels
+}
+
+function parseConcurrency(text: string | undefined): number {
+  if (text === undefined) return MIGRATE_CONCURRENCY
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= MIGRATE_CONCURRENCY_MAX) return count
+  throw new UsageError(`--concurrency needs a number from 1 to ${MIGRATE_CONCURRENCY_MAX}`)
 }
 
 interface TableOptionValues {

@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from '@timelake/database/sql-session'
-import { openLocalObjectStore } from '@timelake/storage/local-object-store'
 import { pathOfLocation } from '@timelake/storage/location-path'
-import { sameStoreForAll, type WarehouseStores } from '@timelake/storage/warehouse-stores'
+import { openWarehouseStores } from '@timelake/storage/open-warehouse-stores'
+import { noSecretBox, openSecretBox, type SecretBox } from '@timelake/storage/secret-box'
+import type { S3Credentials } from '@timelake/storage/storage-profile'
+import type { WarehouseStores } from '@timelake/storage/warehouse-stores'
 import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
 import type { Settings } from '@timelake/timelake/contract/settings'
 import { pino, type Logger } from 'pino'
 import { Registry } from 'prom-client'
 import type { CommandContext } from './command-context.ts'
 import type { DataDirectory } from './data-directory.ts'
+import { CommandError, EXIT_CODES } from './exit-code.ts'
 import { makeFaultPoint } from './fault-point.ts'
 
 /** The outside world of one process: what the catalog and the worker are given. */
 export interface ProcessContext {
   readonly database: Database
   readonly stores: WarehouseStores
+  readonly secretBox: SecretBox
   nowMs(): number
   newUuid(): string
   readonly log: Logger
@@ -54,28 +58,67 @@ export function makeLog({ logLevel }: Settings): Logger {
 
 export interface OpenParts {
   readonly database: Database
-  readonly directory: DataDirectory
+  readonly stores: WarehouseStores
   readonly log: Logger
 }
 
-/**
- * The world of a one-process server around its open database. Its store serves the warehouse and the places that the
- * settings allow besides, so a link inside them leads nowhere else.
- */
+/** The world of a process around its open database. */
 export function makeContext(
   settings: Settings,
-  { database, directory, log }: OpenParts,
+  { database, stores, log }: OpenParts,
 ): ProcessContext {
-  const extraDirs = settings.extraAllowedLocations.filter(isLocalLocation).map(pathOfLocation)
   return {
     ...realClock,
     database,
-    stores: sameStoreForAll(
-      openLocalObjectStore({ rootDirs: [directory.warehousePath, ...extraDirs] }),
-    ),
+    stores,
+    secretBox: secretBoxOf(settings),
     log,
     registry: new Registry(),
     reachFaultPoint: makeFaultPoint(settings),
+  }
+}
+
+/**
+ * The stores of all warehouses. Of this machine they serve the warehouse folder and the places that the settings allow
+ * besides, so a link inside them leads nowhere else.
+ */
+export function openStores(
+  settings: Settings,
+  { warehousePath }: DataDirectory,
+): WarehouseStores & { close(): void } {
+  const { extraAllowedLocations, warehouseLocation } = settings
+  const local = [...extraAllowedLocations, warehouseLocation ?? '']
+    .filter(isLocalLocation)
+    .map(pathOfLocation)
+  return openWarehouseStores({
+    secretBox: secretBoxOf(settings),
+    localRootDirs: [warehousePath, ...local],
+    extraAllowedLocations,
+    ...defaultCredentials(settings),
+  })
+}
+
+/** What opens sealed credentials; one that refuses, with the reason, when there is no key. */
+function secretBoxOf({ secretKey: key, previousSecretKey }: Settings): SecretBox {
+  if (key === undefined) return noSecretBox()
+  return openSecretBox(
+    previousSecretKey === undefined ? { key } : { key, previousKey: previousSecretKey },
+  )
+}
+
+/** Keys for warehouses that have none of their own. */
+function defaultCredentials({ s3AccessKeyId, s3SecretAccessKey }: Settings): {
+  defaultCredentials?: S3Credentials
+} {
+  if (s3AccessKeyId === undefined && s3SecretAccessKey === undefined) return {}
+  if (s3AccessKeyId === undefined || s3SecretAccessKey === undefined) {
+    throw new CommandError(
+      EXIT_CODES.wrongUsage,
+      'TIMELAKE_S3_ACCESS_KEY_ID and TIMELAKE_S3_SECRET_ACCESS_KEY belong together: set both or neither',
+    )
+  }
+  return {
+    defaultCredentials: { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey },
   }
 }
 

@@ -1,5 +1,5 @@
 /** Exit codes of every command, as `timelake help` lists them. */
-export const EXIT_CODES = { done: 0, failed: 1, wrongUsage: 2, refused: 3 } as const
+export const EXIT_CODES = { done: 0, failed: 1, wrongUsage: 2, refused: 3, incomplete: 4 } as const
 
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES]
 

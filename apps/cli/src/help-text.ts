@@ -2,6 +2,7 @@
 export const HELP_TEXT = `timelake: an Iceberg REST catalog that keeps its tables in shape
 
   timelake serve                       catalog and worker in one process, until interrupted
+  timelake worker                      jobs alone, beside catalogs on the same PostgreSQL and Redis
   timelake info <namespace.table>      files, snapshots, jobs, the last decision and why, the next trigger
   timelake maintain <namespace.table>  merge small files now
       --dry-run                        print what would be done, change nothing
@@ -9,6 +10,17 @@ export const HELP_TEXT = `timelake: an Iceberg REST catalog that keeps its table
       --dry-run                        print the plan, change nothing
       --unnamed-into <namespace>       also restore tables whose name is lost, under generated names
       --force                          set a healthy database aside and rebuild it too
+      --warehouse <name>               a further warehouse, whose row is there again and empty
+  timelake migrate --from <uri>        register the tables and views of another REST catalog here; only names are copied
+      --from-warehouse <name>          its warehouse
+      --to <uri>, --to-warehouse <name>  the catalog that gets them (default: TIMELAKE_URI)
+      --namespace <a.b>                only this one and what is below it; may be repeated
+      --report <file>                  a JSON line for every namespace, table and view
+      --dry-run                        say what would be done, change nothing
+      --overwrite                      move tables that are behind in the target
+      --discard-target                 with --overwrite: also where the target has commits that the source lacks
+      --freeze-check                   look at the source again at the end and report what moved on
+      --concurrency <n>                tables at the same time (default: 8)
   timelake version
   timelake help
 
@@ -18,5 +30,6 @@ info and maintain talk to a running server:
       --json                           print the answer as JSON
 
 Settings are environment variables that start with TIMELAKE_; README.md has the table.
-Exit codes: 0 done, 1 failed, 2 wrong usage or setting, 3 refused because another process or a healthy database is there.
+Exit codes: 0 done, 1 failed, 2 wrong usage or setting, 3 refused because another process or a healthy database is there,
+4 done but for what the printed lines name (migrate).
 `

@@ -4,12 +4,13 @@ import {
   DataDirectoryInUseError,
   MigrationChangedError,
 } from '@timelake/database/database-errors'
-import { SettingsError } from '@timelake/timelake/contract/settings'
+import { SettingsError, type Settings } from '@timelake/timelake/contract/settings'
 import type { CommandContext } from './command-context.ts'
 import { parseCommandLine, UsageError, type Command } from './command-line.ts'
 import { processSettings } from './config.ts'
 import { CommandError, EXIT_CODES, type ExitCode } from './exit-code.ts'
 import { HELP_TEXT } from './help-text.ts'
+import type { RunningServer } from './serve.ts'
 
 /** npm passes an interrupt on that the terminal has already delivered; repeats within this time are the same one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000
@@ -36,13 +37,17 @@ async function run(command: Command): Promise<ExitCode> {
       print((await import('./program-version.ts')).programVersion())
       return EXIT_CODES.done
     case 'serve':
-      return serveUntilSignal(print)
+      return runUntilSignal((await import('./serve.ts')).serve, print)
+    case 'worker':
+      return runUntilSignal((await import('./serve-worker.ts')).serveWorker, print)
     case 'info':
       return (await import('./info.ts')).info(command, await commandContext())
     case 'maintain':
       return (await import('./maintain.ts')).maintain(command, await commandContext())
     case 'recover':
       return (await import('./recover.ts')).recover(command, await commandContext())
+    case 'migrate':
+      return (await import('./migrate.ts')).migrate(command, await commandContext())
   }
 }
 
@@ -50,10 +55,11 @@ async function commandContext(): Promise<CommandContext> {
   return (await import('./context.ts')).makeCommandContext(processSettings())
 }
 
-async function serveUntilSignal(print: (text: string) => void): Promise<ExitCode> {
-  const settings = processSettings()
-  const { serve } = await import('./serve.ts')
-  const server = await serve(settings)
+async function runUntilSignal(
+  start: (settings: Settings) => Promise<RunningServer>,
+  print: (text: string) => void,
+): Promise<ExitCode> {
+  const server = await start(processSettings())
   print(server.greeting)
   let firstSignalMs: number | undefined
   const stop = (): void => {

@@ -3,6 +3,7 @@ import type { TableNameRecord } from '@timelake/storage/name-records'
 import { planRecovery, type FoundMetadata } from './plan-recovery.ts'
 
 const found = (folder: string, overrides: Partial<FoundMetadata> = {}): FoundMetadata => ({
+  kind: 'table',
   metadataLocation: `file:///lake/${folder}/metadata/00002-b.metadata.json`,
   tableUuid: 'u1',
   location: `file:///lake/${folder}`,
@@ -30,6 +31,7 @@ describe('planRecovery', () => {
     const { tables, namespaces, problems } = plan([record()], [found('t1')])
     expect(tables).toEqual([
       {
+        kind: 'table',
         id: 't1',
         levels: ['metrics'],
         name: 'cpu',
@@ -88,6 +90,43 @@ describe('planRecovery', () => {
       tables: [{ id: undefined, levels: ['rescued', 'old'], name: 'gone-0a1b', tableUuid: 'u9' }],
       unnamed: [],
     })
+  })
+
+  it('restores views beside tables, and takes neither for the other', () => {
+    const view = record({ kind: 'view', id: 'v1', tableUuid: 'u1', name: 'seen' })
+    const { tables, problems } = plan(
+      [record(), view],
+      [found('t1'), found('v1', { kind: 'view', location: 'file:///lake/v1' })],
+    )
+    expect(problems).toEqual([])
+    expect(tables.map(({ kind, name, location }) => [kind, name, location])).toEqual([
+      ['table', 'cpu', 'file:///lake/t1'],
+      ['view', 'seen', 'file:///lake/v1'],
+    ])
+  })
+
+  it('lets views share a location, but no view that of a table', () => {
+    const view = (id: string) =>
+      record({
+        kind: 'view',
+        id,
+        tableUuid: id,
+        name: id,
+        metadataLocation: `file:///lake/${id}/m`,
+      })
+    const seen = (id: string, location: string) =>
+      found(id, { kind: 'view', tableUuid: id, location })
+    const { tables, problems } = plan(
+      [view('v1'), view('v2'), record(), view('v3')],
+      [
+        seen('v1', 'file:///lake/views'),
+        seen('v2', 'file:///lake/views'),
+        found('t1'),
+        seen('v3', 'file:///lake/t1'),
+      ],
+    )
+    expect(tables.map(({ name }) => name)).toEqual(['cpu', 'v1', 'v2'])
+    expect(problems).toEqual([expect.stringContaining('metrics.v3 at file:///lake/t1')])
   })
 
   it('restores one of two records of the same name and says so', () => {

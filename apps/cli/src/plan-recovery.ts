@@ -4,8 +4,9 @@ import type {
   TableNameRecord,
 } from '@timelake/storage/name-records'
 
-/** The newest usable metadata file of one folder, and what it says of its table. */
+/** The newest usable metadata file of one folder, and what it says of its table or view. */
 export interface FoundMetadata {
+  readonly kind: TableNameRecord['kind']
   readonly metadataLocation: string
   readonly tableUuid: string
   readonly location: string
@@ -21,7 +22,9 @@ export interface RecoveredNamespace {
   readonly properties: Readonly<Record<string, string>>
 }
 
+/** A table or a view. */
 export interface RecoveredTable {
+  readonly kind: TableNameRecord['kind']
   /** Absent when the name was lost; then it gets a new one. */
   readonly id: string | undefined
   readonly levels: readonly string[]
@@ -55,15 +58,15 @@ export interface RecoveryInput {
 export function planRecovery({ records, found, unnamedInto }: RecoveryInput): RecoveryPlan {
   const problems: string[] = []
   const byUuid = groupByUuid(found)
-  const recorded = records.filter((record) => record.kind === 'table')
+  const recorded = records.filter((record) => record.kind !== 'namespace')
   const tables: RecoveredTable[] = []
   for (const record of [...recorded].sort(byName)) {
-    const metadata = newestOf(record, byUuid.get(record.tableUuid) ?? [])
+    const metadata = newestOf(record, byUuid.get(uuidKey(record)) ?? [])
     if (metadata === undefined) problems.push(`${label(record)}: no usable metadata file was found`)
     else tables.push({ ...identityOf(record), ...pointerOf(metadata) })
   }
-  const used = new Set(recorded.map(({ tableUuid }) => tableUuid))
-  const unnamed = found.filter(({ tableUuid }) => !used.has(tableUuid))
+  const used = new Set(recorded.map(uuidKey))
+  const unnamed = found.filter((each) => !used.has(uuidKey(each)))
   const rescued =
     unnamedInto === undefined ? [] : unnamed.map((each) => rescuedTable(each, unnamedInto))
   const all = withoutClashes([...tables, ...rescued], problems)
@@ -77,9 +80,16 @@ export function planRecovery({ records, found, unnamedInto }: RecoveryInput): Re
 
 function groupByUuid(found: readonly FoundMetadata[]): Map<string, FoundMetadata[]> {
   const groups = new Map<string, FoundMetadata[]>()
-  for (const each of found)
-    groups.set(each.tableUuid, [...(groups.get(each.tableUuid) ?? []), each])
+  for (const each of found) {
+    const group = groups.get(uuidKey(each))
+    if (group === undefined) groups.set(uuidKey(each), [each])
+    else group.push(each)
+  }
   return groups
+}
+
+function uuidKey({ kind, tableUuid }: Pick<FoundMetadata, 'kind' | 'tableUuid'>): string {
+  return `${kind} ${tableUuid}`
 }
 
 // A table whose location was changed has files in two folders, and a copied folder has the same UUID as its source:
@@ -106,8 +116,8 @@ function newestOf(
   return undefined
 }
 
-function identityOf({ id, levels, name }: TableNameRecord) {
-  return { id, levels, name }
+function identityOf({ kind, id, levels, name }: TableNameRecord) {
+  return { kind, id, levels, name }
 }
 
 function pointerOf({ tableUuid, location, metadataLocation }: FoundMetadata) {
@@ -117,22 +127,25 @@ function pointerOf({ tableUuid, location, metadataLocation }: FoundMetadata) {
 // The folder is named after the table where the catalog chose it, so its name is the best hint there is.
 function rescuedTable(metadata: FoundMetadata, namespace: string): RecoveredTable {
   const folder = metadata.location.replace(/\/+$/, '').split('/').at(-1) ?? 'table'
-  return { id: undefined, levels: namespace.split('.'), name: folder, ...pointerOf(metadata) }
+  const { kind } = metadata
+  return { kind, id: undefined, levels: namespace.split('.'), name: folder, ...pointerOf(metadata) }
 }
 
 // Two records of one name are left by a crash between a drop and a create; two of one location by a broken record.
+// Views may share a location among themselves.
 function withoutClashes(tables: readonly RecoveredTable[], problems: string[]): RecoveredTable[] {
   const names = new Set<string>()
-  const locations = new Set<string>()
+  const locations = new Map<string, FoundMetadata['kind']>()
   return tables.filter((table) => {
+    const { kind, location } = table
     const name = JSON.stringify([table.levels, table.name])
-    const isFree = !names.has(name) && !locations.has(table.location)
+    const there = locations.get(location)
+    const isFree =
+      !names.has(name) && (there === undefined || (there === 'view' && kind === 'view'))
     if (!isFree)
-      problems.push(
-        `${label(table)} at ${table.location}: name or location is taken by another table`,
-      )
+      problems.push(`${label(table)} at ${location}: name or location is taken by another table`)
     names.add(name)
-    locations.add(table.location)
+    if (there !== 'table') locations.set(location, kind)
     return isFree
   })
 }

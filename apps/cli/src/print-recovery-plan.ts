@@ -4,17 +4,21 @@ import type { RecoveryPlan } from './plan-recovery.ts'
 export function printRecoveryPlan(plan: RecoveryPlan): string {
   const { namespaces, tables, unnamed, problems } = plan
   return [
-    `${namespaces.length} namespaces, ${tables.length} tables`,
+    `${namespaces.length} namespaces, ${countOf(plan, 'table')} tables, ${countOf(plan, 'view')} views`,
     ...namespaces.map(({ levels }) => `  namespace  ${levels.join('.')}`),
     ...tables.map(
-      ({ levels, name, metadataLocation }) =>
-        `  table      ${[...levels, name].join('.')}  ${metadataLocation}`,
+      ({ kind, levels, name, metadataLocation }) =>
+        `  ${kind.padEnd(9)}  ${[...levels, name].join('.')}  ${metadataLocation}`,
     ),
     ...section('Left alone, because no name is recorded (dropped, or never finished):', [
       ...unnamed.map(({ metadataLocation }) => metadataLocation),
     ]),
     ...section('Problems:', problems),
   ].join('\n')
+}
+
+function countOf({ tables }: RecoveryPlan, kind: RecoveryPlan['tables'][number]['kind']): number {
+  return tables.filter((table) => table.kind === kind).length
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -1,44 +1,66 @@
 import { createNamespace } from '@timelake/database/namespaces'
-import type { Database } from '@timelake/database/sql-session'
+import type { Database, SqlSession } from '@timelake/database/sql-session'
 import { restoreTable } from '@timelake/database/tables'
-import { ensureWarehouse } from '@timelake/database/warehouses'
+import { ensureWarehouse, type NewWarehouse } from '@timelake/database/warehouses'
 import type { RecoveredTable, RecoveryPlan } from './plan-recovery.ts'
 
 export interface RestoreOptions {
   readonly plan: RecoveryPlan
-  readonly warehouse: { readonly name: string; readonly location: string }
+  readonly warehouse: Pick<NewWarehouse, 'name' | 'location' | 'storageProfile'>
   readonly nowMs: number
   readonly newUuid: () => string
 }
 
 /**
- * Writes the rows of a plan into an empty database. Ids are kept where the plan has them, so default locations and
- * job histories keep their meaning. Throws when a row cannot be written: the caller throws the database away.
+ * Writes the rows of a plan into a database in which the warehouse has none: all of them or, when it throws, none. The
+ * warehouse's own row is made if it is missing. Ids are kept where the plan has them, so default locations and job
+ * histories keep their meaning.
  */
 export async function restoreRows(database: Database, options: RestoreOptions): Promise<void> {
-  const { plan, nowMs, newUuid } = options
-  const warehouse = await ensureWarehouse(database, { id: newUuid(), nowMs, ...options.warehouse })
+  await database.transaction(async (session) => {
+    const { newUuid, nowMs, warehouse } = options
+    const { id } = await ensureWarehouse(session, { id: newUuid(), nowMs, ...warehouse })
+    const namespaceIds = await restoreNamespaces(session, id, options)
+    for (const table of options.plan.tables) {
+      const namespaceId = namespaceIds.get(JSON.stringify(table.levels)) ?? ''
+      await restoreOne(session, { ...table, warehouseId: id, namespaceId }, options)
+    }
+  })
+}
+
+async function restoreNamespaces(
+  session: SqlSession,
+  warehouseId: string,
+  { plan, nowMs, newUuid }: RestoreOptions,
+): Promise<Map<string, string>> {
   const namespaceIds = new Map<string, string>()
   for (const { id = newUuid(), levels, properties } of plan.namespaces) {
     const event = { kind: 'namespace-created', payload: '{"recovered":true}' } as const
-    const namespace = { id, warehouseId: warehouse.id, levels, properties, nowMs, event }
-    const { outcome } = await createNamespace(database, namespace)
+    const namespace = { id, warehouseId, levels, properties, nowMs, event }
+    const { outcome } = await createNamespace(session, namespace)
     if (outcome !== 'created') throw cannotRestore('namespace', levels, outcome)
     namespaceIds.set(JSON.stringify(levels), id)
   }
-  for (const table of plan.tables) {
-    const namespaceId = namespaceIds.get(JSON.stringify(table.levels)) ?? ''
-    const outcome = await restoreTable(database, {
-      ...table,
-      id: table.id ?? newUuid(),
-      warehouseId: warehouse.id,
-      namespaceId,
-      version: versionOf(table),
-      nowMs,
-      event: { kind: 'table-registered', payload: recoveredPayload(table) },
-    })
-    if (outcome !== 'restored') throw cannotRestore('table', [...table.levels, table.name], outcome)
-  }
+  return namespaceIds
+}
+
+async function restoreOne(
+  session: SqlSession,
+  table: RecoveredTable & { readonly warehouseId: string; readonly namespaceId: string },
+  { nowMs, newUuid }: RestoreOptions,
+): Promise<void> {
+  const outcome = await restoreTable(session, {
+    ...table,
+    id: table.id ?? newUuid(),
+    version: versionOf(table),
+    nowMs,
+    event: {
+      kind: table.kind === 'table' ? 'table-registered' : 'view-registered',
+      payload: recoveredPayload(table),
+    },
+  })
+  if (outcome !== 'restored')
+    throw cannotRestore(table.kind, [...table.levels, table.name], outcome)
 }
 
 // The worker treats this like a registration: it looks at the table once.

@@ -1,11 +1,14 @@
-import { WAREHOUSE_FOLDER } from '@timelake/storage/name-records'
-import { gunzipSync } from 'node:zlib'
-import { normalizeLocation } from '@timelake/iceberg/spec/location'
-import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
-import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
-import type { NameRecord } from '@timelake/storage/name-records'
-import type { ObjectStore } from '@timelake/storage/object-store'
+import { mapBounded } from '@timelake/iceberg/io/map-bounded'
+import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { WAREHOUSE_FOLDER, type NameRecord } from '@timelake/storage/name-records'
+import {
+  LocationError,
+  ObjectNotFoundError,
+  ObjectTooLargeError,
+  type ObjectStore,
+} from '@timelake/storage/object-store'
 import type { FoundMetadata } from './plan-recovery.ts'
+import { readMetadataFile } from './read-metadata-file.ts'
 
 export interface WarehouseScan {
   readonly found: readonly FoundMetadata[]
@@ -26,47 +29,74 @@ interface MetadataFile {
   readonly version: number
 }
 
+/** Folders that are looked into at the same time. */
+const SCAN_READS_MAX = 8
+/** Files of a folder that are kept for a look: the newest ones. Older ones are no use without all that came after. */
+const FILES_PER_FOLDER_MAX = 64
+
 /**
  * The newest usable metadata file of every folder that holds any, below the warehouse or named by a record. Usable:
  * it can be decoded, and the manifest list of its current snapshot is there. Reads one or two files per folder.
- * Errors: those of the store.
+ * Errors: StoreUnavailableError.
  */
 export async function scanWarehouse(options: WarehouseScanOptions): Promise<WarehouseScan> {
-  const folders = await metadataFolders(options)
-  const found: FoundMetadata[] = []
   const problems: string[] = []
-  for (const [folder, files] of folders) {
-    const newest = await newestUsable(options, files, problems)
+  const folders = await metadataFolders(options, problems)
+  const scanned = await mapBounded([...folders], SCAN_READS_MAX, async ([folder, files]) => {
+    const own: string[] = []
+    const newest = await newestUsable(options, files, own)
     if (newest === undefined)
-      problems.push(`${folder}: none of ${files.length} metadata files is usable`)
-    else found.push(newest)
+      own.push(`${folder}: none of the newest ${files.length} metadata files is usable`)
+    return { newest, own }
+  })
+  return {
+    found: scanned.flatMap(({ newest }) => (newest === undefined ? [] : [newest])),
+    problems: [...problems, ...scanned.flatMap(({ own }) => own)],
   }
-  return { found, problems }
 }
 
 async function metadataFolders(
   options: WarehouseScanOptions,
+  problems: string[],
 ): Promise<Map<string, MetadataFile[]>> {
   const { store, warehouseLocation, records } = options
   const outside = records
-    .filter((record) => record.kind === 'table')
+    .flatMap((record) => (record.kind === 'namespace' ? [] : [record]))
     .flatMap(({ location, metadataLocation }) => [
       `${location}/metadata`,
       folderOf(metadataLocation),
     ])
     .filter((folder) => !folder.startsWith(`${warehouseLocation}/`))
   const folders = new Map<string, MetadataFile[]>()
-  for (const prefix of new Set([warehouseLocation, ...outside])) {
-    for await (const { location } of store.list(prefix)) {
-      const version = metadataVersion(location)
-      if (version === undefined || location.startsWith(`${warehouseLocation}/${WAREHOUSE_FOLDER}/`))
-        continue
-      const files = folders.get(folderOf(location)) ?? []
-      files.push({ location, version })
-      folders.set(folderOf(location), files)
+  const prefixes = [warehouseLocation, ...new Set(outside)]
+  await mapBounded(prefixes, SCAN_READS_MAX, async (prefix) => {
+    try {
+      for await (const { location } of store.list(prefix)) {
+        if (!location.startsWith(`${warehouseLocation}/${WAREHOUSE_FOLDER}/`))
+          keep(folders, location)
+      }
+    } catch (error) {
+      if (!(error instanceof LocationError)) throw error
+      problems.push(
+        `${prefix}: outside what the settings allow: see TIMELAKE_EXTRA_ALLOWED_LOCATIONS`,
+      )
     }
-  }
+  })
   return folders
+}
+
+function keep(folders: Map<string, MetadataFile[]>, location: string): void {
+  const version = metadataVersion(location)
+  if (version === undefined) return
+  const files = folders.get(folderOf(location)) ?? []
+  // A folder outside may be listed twice, as a record's and as part of another one.
+  if (files.some((file) => file.location === location)) return
+  files.push({ location, version })
+  if (files.length > FILES_PER_FOLDER_MAX) {
+    files.sort((left, right) => right.version - left.version)
+    files.pop()
+  }
+  folders.set(folderOf(location), files)
 }
 
 // Files of one version are rivals of which one won; the one that was made last is taken, and said so.
@@ -98,43 +128,31 @@ async function newestUsable(
 }
 
 async function readUsable(
-  { store, metadataBytesMax }: WarehouseScanOptions,
+  options: WarehouseScanOptions,
   metadataLocation: string,
   problems: string[],
 ): Promise<FoundMetadata | undefined> {
-  const bytes = await store.get(metadataLocation, { sizeBytesMax: metadataBytesMax })
-  const metadata = tryDecode(metadataLocation, bytes, problems)
-  if (metadata === undefined) return undefined
-  const manifestList = currentManifestList(metadata)
-  if (manifestList !== undefined && (await store.stat(manifestList)) === undefined) {
+  try {
+    const metadata = await readMetadataFile(options, metadataLocation)
+    const { manifestList, ...found } = metadata
+    if (manifestList === undefined || (await options.store.stat(manifestList)) !== undefined)
+      return found
     problems.push(`${metadataLocation}: its manifest list ${manifestList} is missing`)
     return undefined
-  }
-  return {
-    metadataLocation,
-    tableUuid: metadata.tableUuid,
-    location: normalizeLocation(metadata.location),
-    lastUpdatedMs: metadata.lastUpdatedMs,
-    earlierLocations: metadata.metadataLog.map(({ metadataFile }) => metadataFile),
-  }
-}
-
-function tryDecode(
-  location: string,
-  bytes: Uint8Array,
-  problems: string[],
-): TableMetadata | undefined {
-  try {
-    const isGzipped = bytes[0] === 0x1f && bytes[1] === 0x8b
-    return decodeTableMetadata(isGzipped ? gunzipSync(bytes) : bytes)
   } catch (error) {
-    problems.push(`${location}: cannot be read: ${(error as Error).message}`)
+    if (!isOfOneFile(error)) throw error
+    problems.push(`${metadataLocation}: cannot be read: ${error.message}`)
     return undefined
   }
 }
 
-function currentManifestList({ snapshots, currentSnapshotId }: TableMetadata): string | undefined {
-  return snapshots.find(({ snapshotId }) => snapshotId === currentSnapshotId)?.manifestList
+function isOfOneFile(error: unknown): error is Error {
+  return (
+    error instanceof InvalidInputError ||
+    error instanceof LocationError ||
+    error instanceof ObjectNotFoundError ||
+    error instanceof ObjectTooLargeError
+  )
 }
 
 // Names like `00003-<uuid>.metadata.json`, `v3.metadata.json`, `00003-<uuid>.gz.metadata.json`.

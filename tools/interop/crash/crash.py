@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """kill -9 at each named fault point, restart, and look with PyIceberg.
 
-    crash.py --work FOLDER [--only REGEX] [--list]
+    crash.py --work FOLDER [--services FOLDER] [--only REGEX] [--list]
+
+With --services each scene has a database, a Redis database and a place in a bucket of its own (tools/services, started in FOLDER);
+without it a data directory.
 
 The points come from packages/timelake/src/contract/fault-points.ts, so a new one is tested (or fails as unknown) without a
 change here. The server kills itself at the point (TIMELAKE_FAULT_POINT) after it wrote a line into a file
@@ -9,10 +12,11 @@ change here. The server kills itself at the point (TIMELAKE_FAULT_POINT) after i
 the table loads; the change is there once or not at all, and where the point decides which, as it decides; every file
 that any snapshot refers to exists; a repeat of the cut-off request, byte for byte, succeeds and changes nothing twice;
 the next append works; a cut-off compaction is finished by the server itself, the rows are equal, and the files that it had
-already uploaded are gone.
+already uploaded are gone (on services: gone or recorded for removal). A transaction over ten tables has happened in all of them or in none.
 Last line: N passed, N failed. Exit status 0 only if all passed.
 """
-import argparse, os, re, sys, time
+import argparse, json, os, re, sys, time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -21,15 +25,19 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
 from server import ROOT, Timelake, wait_until
+from services import Services
 from table_files import connect, live_files, missing_files, stray_files
 
 DIE_SECONDS_MAX = 60
-FINISH_SECONDS_MAX = 90
+FINISH_SECONDS_MAX = 150  # other processes must wait for the lease of a dead run
+SLOW_SCENES = 4
 SMALL_FILES = 12
+TRANSACTION_TABLES = 10
 SCHEMA = Schema(NestedField(1, "a", LongType(), required=False), NestedField(2, "s", StringType(), required=False))
 # Whether the change must be there after a restart: True, False, or None where both are right.
 LANDED = {"commit.requirements-checked": False, "commit.metadata-written": False, "commit.swapped": True,
-          "create.metadata-written": False, "create.row-written": True}
+          "create.metadata-written": False, "create.row-written": True,
+          "transaction.requirements-checked": False, "transaction.metadata-written": False, "transaction.half-swapped": False, "transaction.swapped": True}
 
 
 def fault_points():
@@ -50,15 +58,15 @@ def same(got, want, what):
 
 
 class LastRequest:
-    """Keeps the last POST that PyIceberg sent to a path, to send it again."""
+    """Keeps the last POST that PyIceberg sent to one server, to send it again."""
 
-    def __init__(self):
-        self.kept = None
+    def __init__(self, uri):
+        self.uri, self.kept = uri, None
         self.original = requests.Session.send
 
     def __enter__(self):
         def send(session, request, **more):
-            if request.method == "POST":
+            if request.method == "POST" and request.url.startswith(self.uri):
                 self.kept = (request.url, dict(request.headers), request.body)
             return self.original(session, request, **more)
         requests.Session.send = send
@@ -73,27 +81,38 @@ class LastRequest:
 
 
 class Scene:
-    """One data directory and the fault that its server meets."""
+    """A data directory, or a lake on services, and the fault that its server meets."""
 
-    def __init__(self, point, work):
+    def __init__(self, point, work, services):
         self.point, self.data = point, Path(work) / point.replace(".", "-")
         self.proof = self.data.with_name(self.data.name + ".proof")
+        self.services, self.lake = services, services.lake() if services else None
+        maintenance = "on" if self.point.startswith("compaction.") else "off"
+        self.calm = self.server(TIMELAKE_COMPACTION_QUIET="3s", TIMELAKE_MAINTENANCE=maintenance)
         # The port stays, so that a recorded request can be sent again.
-        self.calm = Timelake(self.data, TIMELAKE_COMPACTION_QUIET="3s", TIMELAKE_MAINTENANCE="on" if self.compacts() else "off")
-        self.faulty = Timelake(self.data, port=self.calm.port, TIMELAKE_FAULT_POINT=point, TIMELAKE_FAULT_PROOF=str(self.proof),
-                               **{k: self.calm.env[k] for k in ("TIMELAKE_COMPACTION_QUIET", "TIMELAKE_MAINTENANCE")})
+        self.faulty = self.server(TIMELAKE_COMPACTION_QUIET="3s", TIMELAKE_MAINTENANCE=maintenance, TIMELAKE_PORT=str(self.calm.port),
+                                  TIMELAKE_FAULT_POINT=point, TIMELAKE_FAULT_PROOF=str(self.proof))
+        self.faulty.port, self.faulty.uri = self.calm.port, self.calm.uri
 
-    def compacts(self):
-        return self.point.startswith("compaction.")
+    def server(self, **settings):
+        return Timelake(self.data, **{**(self.lake.settings() if self.lake else {}), **settings})
 
-    def prepare(self, values):
-        """A table `crash.t` with one row per append, made by a server without faults and without maintenance."""
-        with Timelake(self.data, TIMELAKE_MAINTENANCE="off") as server:
-            catalog = connect(server.uri)
+    def awaiting_removal(self):
+        """Files that the database records for removal: where other processes may live, what a dead run uploaded waits for minutes."""
+        return set(self.services.psql("SELECT location FROM job_output", self.lake.database)) if self.lake else set()
+
+    def connect(self, server):
+        return connect(server.uri, **(self.lake.pyiceberg() if self.lake else {}))
+
+    def prepare(self, values, names=("t",)):
+        """Tables of the namespace `crash` with one row per append, made by a server without faults and without maintenance."""
+        with self.server(TIMELAKE_MAINTENANCE="off") as server:
+            catalog = self.connect(server)
             catalog.create_namespace("crash")
-            table = catalog.create_table(("crash", "t"), SCHEMA)
-            for value in values:
-                table.append(batch(value))
+            for name in names:
+                table = catalog.create_table(("crash", name), SCHEMA)
+                for value in values:
+                    table.append(batch(value))
 
     def wait_for_death(self):
         wait_until(lambda: not self.faulty.is_alive(), DIE_SECONDS_MAX, f"{self.point} is reached and the server dies there")
@@ -106,8 +125,8 @@ class Scene:
 def commit_cut_off(scene):
     scene.prepare([1, 2])
     scene.faulty.start()
-    table = connect(scene.faulty.uri).load_table(("crash", "t"))
-    with LastRequest() as request:
+    table = scene.connect(scene.faulty).load_table(("crash", "t"))
+    with LastRequest(scene.faulty.uri) as request:
         try:
             table.append(batch(3))
             raise AssertionError("the append was answered although the server dies")
@@ -115,7 +134,7 @@ def commit_cut_off(scene):
             pass
     scene.wait_for_death()
     with scene.calm as server:
-        table = connect(server.uri).load_table(("crash", "t"))
+        table = scene.connect(server).load_table(("crash", "t"))
         rows = numbers(table)
         assert rows in ([1, 2], [1, 2, 3]), f"once or not at all: found {rows}"
         if LANDED.get(scene.point) is not None:
@@ -132,7 +151,7 @@ def commit_cut_off(scene):
 def create_cut_off(scene):
     scene.prepare([1])
     scene.faulty.start()
-    catalog = connect(scene.faulty.uri)
+    catalog = scene.connect(scene.faulty)
     try:
         catalog.create_table(("crash", "new"), SCHEMA)
         raise AssertionError("the create was answered although the server dies")
@@ -140,7 +159,7 @@ def create_cut_off(scene):
         pass
     scene.wait_for_death()
     with scene.calm as server:
-        catalog = connect(server.uri)
+        catalog = scene.connect(server)
         exists = catalog.table_exists(("crash", "new"))
         if LANDED.get(scene.point) is not None:
             same(exists, LANDED[scene.point], "whether the cut-off create has landed")
@@ -158,7 +177,7 @@ def compaction_cut_off(scene):
     scene.faulty.start()
     scene.wait_for_death()
     with scene.calm as server:
-        catalog = connect(server.uri)
+        catalog = scene.connect(server)
         table = catalog.load_table(("crash", "t"))
         same((numbers(table), missing_files(table)), (values, []), "rows and missing files right after the restart")
 
@@ -171,16 +190,81 @@ def compaction_cut_off(scene):
         same([s.summary.operation.value for s in table.snapshots()].count("replace"), 1, "compactions that landed")
         table.append(batch(99))
         same((numbers(table), missing_files(table)), (values + [99], []), "rows and missing files after the next append")
-        stray = [f for f in stray_files(table) if f.endswith((".parquet", ".avro"))]
-        same([os.path.basename(f) for f in stray], [], "data files and manifests that the cut-off job left behind")
+        stray = {f for f in stray_files(table) if f.endswith((".parquet", ".avro"))} - scene.awaiting_removal()
+        same([os.path.basename(f) for f in stray], [], "data files and manifests that the cut-off job left behind, and that nobody will remove")
 
 
-KINDS = {"commit": commit_cut_off, "create": create_cut_off, "compaction": compaction_cut_off}
+def transaction_cut_off(scene):
+    """Ten tables get a property, and an eleventh is made, in one request: all of it or nothing."""
+    names = [f"t{n}" for n in range(TRANSACTION_TABLES)]
+    scene.prepare([1], names)
+    scene.faulty.start()
+    url, request = transaction_request(scene, names)
+    try:
+        requests.post(url, json=request, timeout=60)
+        raise AssertionError("the transaction was answered although the server dies")
+    except (requests.exceptions.RequestException, OSError):
+        pass
+    scene.wait_for_death()
+    with scene.calm as server:
+        catalog = scene.connect(server)
+        changed = [catalog.load_table(("crash", name)).properties.get("step") == "one" for name in names] + [catalog.table_exists(("crash", "made"))]
+        assert len(set(changed)) == 1, f"all or nothing: found {changed}"
+        if LANDED.get(scene.point) is not None:
+            same(changed[0], LANDED[scene.point], "whether the cut-off transaction has landed")
+        answer = requests.post(url, json=request, timeout=60)
+        # Without a key, a server may tell a repeat from a second attempt to make the table, or refuse it.
+        expected = (204, 409) if changed[0] else (204,)
+        assert answer.status_code in expected, f"the answer to the same request again: {answer.status_code} {answer.text[:200]}"
+        for name in names + ["made"]:
+            table = catalog.load_table(("crash", name))
+            same((table.properties.get("step"), missing_files(table)), ("one", []), f"property and missing files of {name}")
+        catalog.load_table(("crash", "t0")).append(batch(2))
+        same(numbers(catalog.load_table(("crash", "t0"))), [1, 2], "rows after the next append")
+
+
+def transaction_request(scene, names):
+    """(URL, body) of a transaction; the table that it makes keeps a repeat from landing a second time."""
+    catalog = scene.connect(scene.faulty)
+    url = f"{scene.faulty.uri}/v1/{catalog.properties['prefix']}"
+    staged = requests.post(f"{url}/namespaces/crash/tables", timeout=60, json={"name": "made", "stage-create": True, "schema": json.loads(SCHEMA.model_dump_json())})
+    same(staged.status_code, 200, f"the staged create ({staged.text[:200]})")
+    made = staged.json()["metadata"]
+    updates = [{"action": "assign-uuid", "uuid": made["table-uuid"]}, {"action": "upgrade-format-version", "format-version": made["format-version"]},
+               {"action": "add-schema", "schema": made["schemas"][0], "last-column-id": made["last-column-id"]}, {"action": "set-current-schema", "schema-id": -1},
+               {"action": "add-spec", "spec": made["partition-specs"][0]}, {"action": "set-default-spec", "spec-id": -1},
+               {"action": "add-sort-order", "sort-order": made["sort-orders"][0]}, {"action": "set-default-sort-order", "sort-order-id": -1},
+               {"action": "set-location", "location": made["location"]}, {"action": "set-properties", "updates": {"step": "one"}}]
+    changes = [{"identifier": {"namespace": ["crash"], "name": name}, "requirements": [], "updates": [{"action": "set-properties", "updates": {"step": "one"}}]} for name in names]
+    changes.append({"identifier": {"namespace": ["crash"], "name": "made"}, "requirements": [{"type": "assert-create"}], "updates": updates})
+    return f"{url}/transactions/commit", {"table-changes": changes}
+
+
+KINDS = {"commit": commit_cut_off, "create": create_cut_off, "compaction": compaction_cut_off, "transaction": transaction_cut_off}
+
+
+def play(point, work, services):
+    """Whether the scene of this point went as it must; says so."""
+    began, scene = time.monotonic(), None
+    try:
+        kind = KINDS.get(point.split(".")[0])
+        assert kind, f"no scene for fault points of the kind {point.split('.')[0]}"
+        scene = Scene(point, work, services)
+        kind(scene)
+        print(f"ok   {point} {time.monotonic() - began:.1f} s", flush=True)
+        return True
+    except Exception as broken:
+        print(f"FAIL {point} {time.monotonic() - began:.1f} s {type(broken).__name__}: {broken}", flush=True)
+        for server in (scene.calm, scene.faulty) if scene else ():
+            if server.is_alive():
+                server.kill()
+        return False
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", required=True)
+    parser.add_argument("--services")
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
@@ -189,23 +273,13 @@ def main():
         print("\n".join(points))
         return 0
     os.makedirs(options.work, exist_ok=True)
-    passed = failed = 0
-    for point in points:
-        began = time.monotonic()
-        scene = None
-        try:
-            kind = KINDS.get(point.split(".")[0])
-            assert kind, f"no scene for fault points of the kind {point.split('.')[0]}"
-            scene = Scene(point, options.work)
-            kind(scene)
-            passed += 1
-            print(f"ok   {point} {time.monotonic() - began:.1f} s", flush=True)
-        except Exception as broken:
-            failed += 1
-            print(f"FAIL {point} {time.monotonic() - began:.1f} s {type(broken).__name__}: {broken}", flush=True)
-            for server in (scene.calm, scene.faulty) if scene else ():
-                if server.is_alive():
-                    server.kill()
+    services = Services(options.services).start() if options.services else None
+    # A scene of a compaction waits for the lease of the run that died, and watches no other's requests.
+    slow = [p for p in points if p.startswith("compaction.")] if services else []
+    with ThreadPoolExecutor(SLOW_SCENES) as pool:
+        waiting = [pool.submit(play, point, options.work, services) for point in slow]
+        ended = [play(point, options.work, services) for point in points if point not in slow] + [scene.result() for scene in waiting]
+    passed, failed = ended.count(True), ended.count(False)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

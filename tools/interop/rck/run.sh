@@ -4,7 +4,8 @@
 #   run.sh URI [--catalog|--views|--all] [--wide] [--kit-locations] [--clean] [--only METHOD[,METHOD…]]
 #
 #   --catalog  101 table and namespace methods      --views  50 view methods      --all  both (default)
-#   --wide     the catalog class with nested namespaces, names with slashes and with dots turned on
+#   --wide     the catalog class with nested namespaces, names with slashes and with dots turned on; with KIT_BASE, a location inside
+#              the warehouse, the view class asks for places below it instead of below file:/tmp
 #   --kit-locations     only the nine methods that ask for a table location, with the kit's own below file:/tmp (with --wide;
 #              otherwise --wide asks for places below the namespace's location)
 #   --clean    first drop the kit's own namespaces with all their tables and views (a failed run leaves them behind)
@@ -24,7 +25,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-usage() { sed -n '2,25p' "$0" >&2; exit 2; }
+usage() { sed -n '2,26p' "$0" >&2; exit 2; }
 [ $# -ge 1 ] || usage
 case $1 in http://*|https://*) URI=$1 ;; *) usage ;; esac
 shift
@@ -37,7 +38,9 @@ PROPS=()
 while [ $# -gt 0 ]; do
   case $1 in
     --catalog|--views|--all) WHICH=${1#--} ;;
-    --wide) CATALOG_CLASS=org.apache.iceberg.rest.WiderCatalogTests; PROPS+=(-Drck.supports-names-with-dot=true) ;;
+    --wide) CATALOG_CLASS=org.apache.iceberg.rest.WiderCatalogTests VIEW_CLASS=org.apache.iceberg.rest.WiderViewTests
+      PROPS+=(-Drck.supports-names-with-dot=true)
+      [ -z "${KIT_BASE:-}" ] || PROPS+=("-Dkit.base=$KIT_BASE") ;;
     --kit-locations)
       PROPS+=(-Dkit.locations=own)
       ONLY=testCompleteCreateTable,testCreateTableWithDefaultColumnValue,testLoadTable,testCompleteCreateTransaction
