@@ -16,6 +16,10 @@ export const FIRST_CHANGE_PARAMETER = 9
 /** The number of the frame's parameter that holds the time, for changes that store it too. */
 export const NOW_PARAMETER = '$8::bigint'
 
+/** The levels of the namespace of each row of `made`, as a column: looked up by id, whatever the planner thinks. */
+export const LEVELS_OF_MADE =
+  '(select levels from namespace where id = made.namespace_id) as levels'
+
 /** The text of a whole statement: `change` as described above, `verdict` the extra columns of its one row. */
 export function changeStatement(change: string, verdict: string): string {
   return `

@@ -4,6 +4,7 @@
  * while the table is dropped: both decide on the locked row. Errors: those of the session.
  */
 import type { IdempotencyTicket } from './idempotency.ts'
+import { lockLocations } from './lock-locations.ts'
 import { overlapCondition, overlapParameters } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
 import { isStorableName } from './stored-name.ts'
@@ -55,7 +56,7 @@ export interface ListedDroppedTable extends DroppedTableRow {
   readonly purgeDueAtMs: number | undefined
 }
 
-/** The dropped tables of a warehouse, last dropped first, those behind `after`, at most `limit`. */
+/** The dropped tables (not views) of a warehouse, last dropped first, those behind `after`, at most `limit`. */
 export async function listDroppedTables(
   session: SqlSession,
   request: {
@@ -70,7 +71,7 @@ export async function listDroppedTables(
   const records = await session.query<DroppedTableRecord & { readonly due_at_ms: bigint | null }>(
     `select d.*, s.due_at_ms from dropped_table d
      left join maintenance_schedule s on s.table_id = d.id and s.job_kind = $5
-     where d.warehouse_id = $1
+     where d.warehouse_id = $1 and d.kind = 'table'
        and ($2::bigint is null or d.dropped_at_ms < $2 or (d.dropped_at_ms = $2 and d.id > $3::text))
      order by d.dropped_at_ms desc, d.id limit $4`,
     [warehouseId, after?.droppedAtMs ?? null, after?.id ?? null, limit, jobKind],
@@ -183,6 +184,8 @@ export async function undropTable(
   const { tableId, namespaceId, name, nowMs, event, idempotency } = undrop
   if (!isStorableName(tableId)) return 'missing'
   return database.transaction(async (session) => {
+    // In this order, because whoever deletes the warehouse holds it first and then what is in it.
+    await lockLocations(session, { droppedTableId: tableId })
     const [record] = await session.query<DroppedTableRecord>(
       'select * from dropped_table where id = $1 for update',
       [tableId],

@@ -1,10 +1,11 @@
 /*
  * Looking tables and views up. Nothing here locks; the pointer that is read may be stale when it is used, which the swap finds.
  */
-import { overlapCondition, overlapParameters } from './location-overlap.ts'
+import { overlapParameters, overlapQuery } from './location-overlap.ts'
 import type { SqlSession } from './sql-session.ts'
 import { areStorableLevels, isStorableName, joinLevels, keysetStart } from './stored-name.ts'
 import {
+  JOIN_NAMESPACE,
   type RowKind,
   TABLE_COLUMNS,
   type TableRecord,
@@ -12,9 +13,12 @@ import {
   tableRowOf,
 } from './table-row.ts'
 
+// The namespace comes first, by itself, so that one row of one index is all that is left to look at.
 const FIND = `
-select ${TABLE_COLUMNS} from namespace n join catalog_table t on t.namespace_id = n.id
-where n.warehouse_id = $1 and n.levels = $2 and t.name = $3`
+select ${TABLE_COLUMNS}
+from catalog_table t ${JOIN_NAMESPACE}
+where t.name = $3
+  and t.namespace_id = (select id from namespace where warehouse_id = $1 and levels = $2)`
 
 /** The table or view of exactly this name: there is at most one. */
 export async function findTable(
@@ -35,7 +39,7 @@ export async function findTable(
 }
 
 const FIND_BY_ID = `
-select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id where t.id = $1`
+select ${TABLE_COLUMNS} from catalog_table t ${JOIN_NAMESPACE} where t.id = $1`
 
 /** The live table or view with this id, under whatever name it has now. */
 export async function findTableById(
@@ -87,9 +91,13 @@ export async function listWarehouseTables(
 }
 
 const FIND_NEAR = `
-select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id
-where t.warehouse_id = $1 and ${overlapCondition('t.location', 2)}
-order by t.location limit 100`
+select * from (${overlapQuery(
+  't.location',
+  2,
+  (near) => `select ${TABLE_COLUMNS} from catalog_table t ${JOIN_NAMESPACE}
+    where t.warehouse_id = $1 and ${near} order by t.location limit 100`,
+)}) as near
+order by location limit 100`
 
 /**
  * Live tables and views whose location equals, contains or lies inside the given one (normalized, no trailing slash);

@@ -216,6 +216,22 @@ export async function forgetJobOutputs(
   )
 }
 
+/**
+ * Ends the runs whose lease was over by this time: their processes are dead, or have lost the right to go on. Without it
+ * a dead run of a table that never has another one would be shown as running for ever. Answers how many.
+ */
+export async function abandonExpiredRuns(
+  session: SqlSession,
+  { expiredByMs, nowMs }: { readonly expiredByMs: number; readonly nowMs: number },
+): Promise<number> {
+  const rows = await session.query(
+    `update job_run set state = 'abandoned', reason = 'its lease ran out', finished_at_ms = $2
+     where state = 'running' and lease_until_ms <= $1 returning 1`,
+    [expiredByMs, nowMs],
+  )
+  return rows.length
+}
+
 /** Ends every running run: right only where this process owns the database alone and none of its jobs has begun. */
 export async function abandonRunningJobs(
   session: SqlSession,

@@ -9,7 +9,10 @@ import type { Database, SqlSession } from './sql-session.ts'
 export type DatabaseOrTransaction = SqlSession | Database
 
 /** The warehouse itself, or that of a table. */
-export type WarehouseOf = { readonly warehouseId: string } | { readonly tableId: string }
+export type WarehouseOf =
+  | { readonly warehouseId: string }
+  | { readonly tableId: string }
+  | { readonly droppedTableId: string }
 
 /** Runs `change` while nobody else gives a table of the warehouse a location. */
 export function whileLocationsStand<T>(
@@ -26,15 +29,19 @@ export function whileLocationsStand<T>(
 // Not `for update`: that would stop everybody who makes a row that refers to the warehouse.
 const LOCK = `
 select 1 from warehouse
-where id = coalesce($1::text, (select warehouse_id from catalog_table where id = $2::text)) for no key update`
+where id = coalesce($1::text, (select warehouse_id from catalog_table where id = $2::text),
+  (select warehouse_id from dropped_table where id = $3::text)) for no key update`
 
 /**
  * Holds the locations of a warehouse until the transaction ends. A transaction that changes several tables calls it
  * before it changes the first, because those who wait for it may hold a table.
  */
 export async function lockLocations(session: SqlSession, warehouse: WarehouseOf): Promise<void> {
-  const ids = 'warehouseId' in warehouse ? [warehouse.warehouseId, null] : [null, warehouse.tableId]
-  await session.query(LOCK, ids)
+  await session.query(LOCK, [
+    'warehouseId' in warehouse ? warehouse.warehouseId : null,
+    'tableId' in warehouse ? warehouse.tableId : null,
+    'droppedTableId' in warehouse ? warehouse.droppedTableId : null,
+  ])
 }
 
 function inTransaction<T>(

@@ -148,9 +148,12 @@ function connectClient(options: PostgresConnectionOptions, onLost: () => void) {
         statement_timeout: options.statementTimeoutMs,
         lock_timeout: options.lockTimeoutMs,
         idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs,
-        jit: false,
+        // Words, because the driver leaves `false` out.
+        jit: 'off',
         // Planning the swap anew each time costs more than its execution.
         plan_cache_mode: 'force_generic_plan',
+        // A plan that is made once, perhaps over empty tables, must still be right when these have grown: by index.
+        enable_seqscan: 'off',
       },
     })
   } catch {

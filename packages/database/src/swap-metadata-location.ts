@@ -8,13 +8,14 @@ import {
   applyChange,
   changeStatement,
   FIRST_CHANGE_PARAMETER,
+  LEVELS_OF_MADE,
   NOW_PARAMETER,
 } from './apply-change.ts'
 import { LocationTakenError } from './database-errors.ts'
 import type { IdempotencyTicket } from './idempotency.ts'
 import { type LandedCommit, landedExpressions, landedParameters } from './landed-commits.ts'
 import { type DatabaseOrTransaction, whileLocationsStand } from './lock-locations.ts'
-import { overlapCondition, overlapParameters } from './location-overlap.ts'
+import { otherTableNear, overlapParameters } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
 
 export interface MetadataSwap {
@@ -41,9 +42,9 @@ const swapStatement = ({ overlap, condition }: { overlap: string; condition: str
   where t.id = $9::text and t.metadata_location = $10::text and (select ok from guard) and ${condition}
   returning t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
 ), changed as (
-  select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, n.levels,
+  select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, ${LEVELS_OF_MADE},
     made.name
-  from made join namespace n on n.id = made.namespace_id
+  from made
 ), ${landedExpressions({
       tableId: '$9::text',
       metadataLocation: '$11::text',
@@ -54,14 +55,16 @@ const swapStatement = ({ overlap, condition }: { overlap: string; condition: str
   (select location from catalog_table where id = $9::text) as location, exists (select from overlap) as overlap`,
   )
 
+// `is not distinct from`, because no index knows it: a look-up by the location instead of the id would be slow.
 /** For a table that stays at its location, as nearly all do: nothing to look for and nobody to wait for. */
-const SWAP = swapStatement({ overlap: 'select where false', condition: 't.location = $13::text' })
+const SWAP = swapStatement({
+  overlap: 'select where false',
+  condition: 't.location is not distinct from $13::text',
+})
 
 /** For a table that gets another location. */
 const SWAP_AND_MOVE = swapStatement({
-  overlap: `select 1 from catalog_table o join catalog_table t on t.id = $9::text
-  where o.warehouse_id = t.warehouse_id and o.id <> t.id and 'table' in (o.kind, t.kind)
-    and ${overlapCondition('o.location', FIRST_CHANGE_PARAMETER + 8)} limit 1`,
+  overlap: otherTableNear('$9::text', FIRST_CHANGE_PARAMETER + 8),
   condition: 'not exists (select from overlap)',
 })
 

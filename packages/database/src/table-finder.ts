@@ -6,7 +6,13 @@
 import { findTable } from './find-tables.ts'
 import type { SqlSession } from './sql-session.ts'
 import { areStorableLevels, isStorableName, joinLevels } from './stored-name.ts'
-import { TABLE_COLUMNS, type TableRecord, type TableRow, tableRowOf } from './table-row.ts'
+import {
+  JOIN_NAMESPACE,
+  TABLE_COLUMNS,
+  type TableRecord,
+  type TableRow,
+  tableRowOf,
+} from './table-row.ts'
 
 export interface TableKey {
   readonly warehouseId: string
@@ -64,8 +70,10 @@ const FIND_MANY = `
 select i.place, found.*
 from unnest($1::text[], $2::text[], $3::text[]) with ordinality as i(warehouse_id, levels, name, place)
 cross join lateral (
-  select ${TABLE_COLUMNS} from namespace n join catalog_table t on t.namespace_id = n.id
-  where n.warehouse_id = i.warehouse_id and n.levels = i.levels and t.name = i.name limit 1
+  select ${TABLE_COLUMNS} from catalog_table t ${JOIN_NAMESPACE}
+  where t.name = i.name and t.namespace_id =
+    (select id from namespace where warehouse_id = i.warehouse_id and levels = i.levels)
+  limit 1
 ) as found`
 
 async function answer(session: SqlSession, batch: readonly Waiting[]): Promise<void> {

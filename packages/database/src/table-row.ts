@@ -36,6 +36,13 @@ export interface TableRecord {
 export const TABLE_COLUMNS =
   't.id, t.kind, t.warehouse_id, t.namespace_id, n.levels, t.name, t.table_uuid, t.location, t.metadata_location, t.version'
 
+/**
+ * Joins `n` to `t`. Spelled so that a namespace is always looked up by its id: plans are made once, perhaps over a handful
+ * of namespaces, when reading all of them looks just as cheap.
+ */
+export const JOIN_NAMESPACE =
+  'cross join lateral (select levels from namespace where id = t.namespace_id limit 1) as n'
+
 /** The row as the rest of the house sees it. */
 export function tableRowOf(record: TableRecord): TableRow {
   return {

@@ -9,6 +9,7 @@ import {
   applyUnlessViolated,
   changeStatement,
   FIRST_CHANGE_PARAMETER,
+  LEVELS_OF_MADE,
   NOW_PARAMETER,
   unlessViolated,
 } from './apply-change.ts'
@@ -17,7 +18,7 @@ import type { IdempotencyTicket } from './idempotency.ts'
 import { invariant } from './invariant.ts'
 import { type LandedCommit, landedExpressions, landedParameters } from './landed-commits.ts'
 import { type DatabaseOrTransaction, whileLocationsStand } from './lock-locations.ts'
-import { overlapCondition, overlapParameters } from './location-overlap.ts'
+import { otherTableNear, overlapParameters, overlapQuery } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
 import type { SqlSession } from './sql-session.ts'
 import { isStorableName } from './stored-name.ts'
@@ -52,8 +53,12 @@ const CREATE = changeStatement(
   select event_number, coalesce(purge_started_at_ms, purged_at_ms) is not null as purged
   from dropped_table where id = $9::text for update
 ), overlap as (
-  select 1 from catalog_table where warehouse_id = $10::text and 'table' in (kind, $23::text)
-    and ${overlapCondition('location', FIRST_CHANGE_PARAMETER + 11)} limit 1
+  ${overlapQuery(
+    'location',
+    FIRST_CHANGE_PARAMETER + 11,
+    (near) => `select 1 from catalog_table
+      where warehouse_id = $10::text and 'table' in (kind, $23::text) and ${near} limit 1`,
+  )}
 ), made as (
   insert into catalog_table (id, kind, warehouse_id, namespace_id, name, table_uuid, location, metadata_location,
     version, event_number, created_at_ms, updated_at_ms)
@@ -156,9 +161,7 @@ export interface TableOverwrite extends TableChange {
 // $9 table, $10 uuid, $11 location, $12 metadata location, $13-$15 overlap, $16 expected
 const OVERWRITE = changeStatement(
   `overlap as (
-  select 1 from catalog_table o join catalog_table t on t.id = $9::text
-  where o.warehouse_id = t.warehouse_id and o.id <> t.id and 'table' in (o.kind, t.kind)
-    and ${overlapCondition('o.location', FIRST_CHANGE_PARAMETER + 4)} limit 1
+  ${otherTableNear('$9::text', FIRST_CHANGE_PARAMETER + 4)}
 ), made as (
   update catalog_table t set table_uuid = $10::text, location = $11::text, metadata_location = $12::text,
     version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = ${NOW_PARAMETER}
@@ -166,9 +169,9 @@ const OVERWRITE = changeStatement(
     and ($16::text is null or t.metadata_location = $16::text)
   returning t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
 ), changed as (
-  select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, n.levels,
+  select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, ${LEVELS_OF_MADE},
     made.name
-  from made join namespace n on n.id = made.namespace_id
+  from made
 ), forgotten as (
   delete from landed_commit where table_id = $9::text and exists (select from changed)
 )`,
@@ -216,8 +219,8 @@ const DROP = changeStatement(
   delete from catalog_table t where t.id = $9::text and (select ok from guard) returning t.*
 ), changed as (
   select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid,
-    made.event_number + 1 as event_number, n.levels, made.name
-  from made join namespace n on n.id = made.namespace_id
+    made.event_number + 1 as event_number, ${LEVELS_OF_MADE}, made.name
+  from made
 ), kept as (
   insert into dropped_table (id, kind, warehouse_id, namespace_id, levels, name, table_uuid, location, metadata_location,
     version, event_number, purge_requested, dropped_at_ms)

@@ -178,7 +178,7 @@ export interface WarehouseContents {
   readonly namespaces: number
   readonly tables: number
   readonly views: number
-  /** Dropped tables and views whose files were not purged: they may come back, or wait for their purge. */
+  /** Dropped tables whose files were not purged: they may come back, or wait for their purge. */
   readonly droppedTables: number
 }
 
@@ -226,7 +226,7 @@ const COUNT_CONTENTS = `
 select (select count(*) from namespace where warehouse_id = $1)::int as namespaces,
   (select count(*) from catalog_table where warehouse_id = $1 and kind = 'table')::int as tables,
   (select count(*) from catalog_table where warehouse_id = $1 and kind = 'view')::int as views,
-  (select count(*) from dropped_table where warehouse_id = $1 and purged_at_ms is null)::int as dropped`
+  (select count(*) from dropped_table where warehouse_id = $1 and kind = 'table' and purged_at_ms is null)::int as dropped`
 
 async function countContents(session: SqlSession, id: string): Promise<WarehouseContents> {
   const [row] = await session.query<{

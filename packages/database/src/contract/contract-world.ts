@@ -76,6 +76,23 @@ export async function newTable(
   return table
 }
 
+/** What `createTable` takes for a view of this name, at a location of its own. */
+export function viewIn(namespace: NamespaceRow, name = 'v'): NewTable {
+  return { ...tableIn(namespace, name), kind: 'view', event: event('view-created') }
+}
+
+/** A view that exists, as it was created. */
+export async function newView(
+  database: Database,
+  namespace: NamespaceRow,
+  name = 'v',
+): Promise<NewTable> {
+  const view = viewIn(namespace, name)
+  const outcome = await createTable(database, view)
+  if (outcome !== 'created') throw new Error(`cannot set up view: ${outcome}`)
+  return view
+}
+
 export interface StoredEvent {
   readonly event_id: string
   readonly event_number: bigint

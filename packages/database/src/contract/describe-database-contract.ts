@@ -2,13 +2,16 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import type { Database } from '../sql-session.ts'
 import { describeCommits } from './describe-commits.ts'
 import { describeDroppedTables } from './describe-dropped-tables.ts'
+import { describeFinder } from './describe-finder.ts'
 import { describeNameChanges } from './describe-name-changes.ts'
+import { describeFindBatches } from './describe-find-batches.ts'
 import { describeNamespaces } from './describe-namespaces.ts'
 import { describeRaces, type UntilSomebodyWaits } from './describe-races.ts'
 import { describeSessions } from './describe-sessions.ts'
 import { describeSwapBatches } from './describe-swap-batches.ts'
 import { describeTableSets } from './describe-table-sets.ts'
 import { describeTables } from './describe-tables.ts'
+import { describeViews } from './describe-views.ts'
 import { describeWarehouses } from './describe-warehouses.ts'
 import { describeWork } from './describe-work.ts'
 
@@ -37,12 +40,15 @@ export function describeDatabaseContract(
     describeSessions(useDatabase)
     describeNamespaces(useDatabase)
     describeTables(useDatabase)
+    describeFindBatches(useDatabase)
+    describeViews(useDatabase)
     describeCommits(useDatabase)
     describeSwapBatches(useDatabase)
     describeTableSets(useDatabase)
     describeDroppedTables(useDatabase)
     describeWarehouses(useDatabase)
     describeWork(useDatabase)
+    describeFinder(useDatabase)
     describeNameChanges(useDatabase)
     describeRaces(useDatabase, untilSomebodyWaits)
   })

@@ -188,16 +188,6 @@ export function describeDroppedTables(useDatabase: UseDatabase): void {
       expect(await undrop(tableId, { namespaceId: other.id })).toBe('missing')
     })
 
-    it('brings a view back as a view', async () => {
-      const { database, namespace } = await world()
-      const view = { ...tableIn(namespace, 'v'), kind: 'view' as const }
-      await createTable(database, view)
-      const drop = { tableId: view.id, purgeRequested: false, nowMs: NOW_MS }
-      await dropTable(database, { ...drop, event: event('table-dropped') })
-      expect(await undrop(view.id, { namespaceId: namespace.id, name: 'v' })).toBe('restored')
-      expect(await findTableById(database, view.id)).toMatchObject({ kind: 'view' })
-    })
-
     it('is refused for a taken name, a taken place, a missing namespace, and keeps the state', async () => {
       const { database, namespace, table, tableId } = await world()
       const [namespaceId, before] = [namespace.id, await stateOf(tableId)]

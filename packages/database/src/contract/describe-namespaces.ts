@@ -14,6 +14,7 @@ import {
   newId,
   newNamespace,
   newTable,
+  newView,
   newWarehouse,
   NOW_MS,
   type UseDatabase,
@@ -267,11 +268,15 @@ export function describeNamespaces(useDatabase: UseDatabase): void {
       const table = await newTable(database, outer)
       const drop = (namespaceId: string) =>
         dropNamespace(database, { namespaceId, nowMs: NOW_MS, event: event('namespace-dropped') })
-      expect(await drop(outer.id)).toEqual({ outcome: 'not-empty', tables: 1, children: 1 })
+      const view = await newView(database, outer, 'v')
+      const full = { outcome: 'not-empty', tables: 1, views: 1, children: 1 }
+      expect(await drop(outer.id)).toEqual(full)
       expect(await drop(inner.id)).toBe('dropped')
-      expect(await drop(outer.id)).toEqual({ outcome: 'not-empty', tables: 1, children: 0 })
-      const tableDrop = { tableId: table.id, purgeRequested: false, nowMs: NOW_MS }
-      await dropTable(database, { ...tableDrop, event: event('table-dropped') })
+      expect(await drop(outer.id)).toEqual({ ...full, children: 0 })
+      const change = { purgeRequested: false, nowMs: NOW_MS }
+      await dropTable(database, { ...change, tableId: table.id, event: event('table-dropped') })
+      expect(await drop(outer.id)).toEqual({ ...full, tables: 0, children: 0 })
+      await dropTable(database, { ...change, tableId: view.id, event: event('view-dropped') })
       expect(await drop(outer.id)).toBe('dropped')
       expect(await drop(outer.id)).toBe('missing')
       expect((await eventsOf(database, outer.id)).map((stored) => stored.kind)).toEqual([

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   abandonedRunsWithOutputs,
+  abandonExpiredRuns,
   abandonRunningJobs,
   beginJobRun,
   finishJobRun,
@@ -349,6 +350,19 @@ export function describeWork(useDatabase: UseDatabase): void {
       const abandoned = await abandonRunningJobs(database, { nowMs: NOW_MS + 1 })
       expect(abandoned).toContainEqual(expect.objectContaining({ id: run.id, state: 'abandoned' }))
       expect(await abandonRunningJobs(database, { nowMs: NOW_MS + 1 })).toEqual([])
+    })
+
+    it('abandons what stopped renewing its lease, and nothing else', async () => {
+      const database = useDatabase()
+      const tableId = newId()
+      await beginJobRun(database, runOf(tableId))
+      const untilMs = NOW_MS + LEASE_MS
+      const states = async () =>
+        (await listJobRuns(database, { tableId, limit: 1 })).map(({ state }) => state)
+      await abandonExpiredRuns(database, { expiredByMs: untilMs - 1, nowMs: untilMs })
+      expect(await states()).toEqual(['running'])
+      await abandonExpiredRuns(database, { expiredByMs: untilMs, nowMs: untilMs })
+      expect(await states()).toEqual(['abandoned'])
     })
 
     it('prunes old runs, but none that runs or has unsettled outputs', async () => {
