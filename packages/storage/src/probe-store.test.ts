@@ -7,7 +7,7 @@ import type { DoubleTraits } from '@timelake/testing/s3-double-objects'
 import { describe, expect, it } from 'vitest'
 import { openLocalObjectStore } from './local-object-store.ts'
 import { openMemoryObjectStore } from './memory-object-store.ts'
-import { type ObjectStore } from './object-store.ts'
+import type { ObjectStore } from './object-store.ts'
 import { probeStore } from './probe-store.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
@@ -78,7 +78,7 @@ describe('probeStore', () => {
 
   it.each<[string, Partial<ObjectStore>, string]>([
     ['that reads other bytes', { get: async () => new Uint8Array(3) }, 'read-back'],
-    ['whose list is late', { list: async function* () {} }, 'list'],
+    ['whose list is late', { async *list() {} }, 'list'],
     [
       'that deletes nothing',
       { deleteMany: async (all) => all.map((location) => ({ location, outcome: 'gone' })) },

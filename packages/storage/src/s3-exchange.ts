@@ -44,6 +44,8 @@ const CONNECTIONS_MAX = 64
 /** Below what servers keep an unused connection for, so that a request seldom meets one that is being closed. */
 const UNUSED_CONNECTION_MS = 4_000
 const SEND_PIECE_BYTES = 262_144
+/** What is read of the body of an error. */
+const ERROR_BODY_BYTES_MAX = 65_536
 
 /** Kept connections to one store. */
 export function openHttpConnections(isSecure: boolean, timeouts: S3Timeouts): HttpConnections {
@@ -128,10 +130,14 @@ function sendBody(request: ClientRequest, body: Uint8Array | undefined, onBytes:
 function readBody(response: IncomingMessage, onBytes: () => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
+    const bytesMax = (response.statusCode ?? 0) < 300 ? Infinity : ERROR_BODY_BYTES_MAX
+    let takenBytes = 0
     onBytes()
     response.on('data', (chunk: Buffer) => {
       onBytes()
       chunks.push(chunk)
+      takenBytes += chunk.length
+      if (takenBytes > bytesMax) reject(new ExchangeError('the text of an error is too long'))
     })
     response.on('error', reject)
     response.on('end', () => {

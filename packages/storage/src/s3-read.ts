@@ -146,16 +146,24 @@ export async function statObject(
   if (answer.verdict === 'ok') {
     return entryOf(location, answer, Number(answer.headers['content-length']))
   }
-  // Answers to HEAD have no code: whether the object or its bucket is missing only a GET tells.
-  if (answer.status !== 404) throw unavailable(`look up ${location}`, answer.facts)
+  // Answers to HEAD have no code: whether the object, its bucket or a right is missing only a GET tells.
+  if (answer.status < 400 || answer.verdict === 'try-again') {
+    throw unavailable(`look up ${location}`, answer.facts)
+  }
   const headers = { range: 'bytes=0-0' }
-  const second = await client.send({ method: 'GET', place, headers })
+  const second = await client.send({ method: 'GET', place, headers, checkHead: refuseLargeBody })
   if (second.verdict === 'absent') return undefined
   const sizeBytes = second.status === STATUS_PARTIAL ? totalBytesOf(second) : second.body.length
   if (second.verdict !== 'ok' || sizeBytes === undefined) {
     throw unavailable(`look up ${location}`, second.facts)
   }
   return entryOf(location, second, sizeBytes)
+}
+
+/** A store that ignores the range of one byte sends the whole object. */
+function refuseLargeBody({ status, headers }: HttpHead): void {
+  if (status >= 300 || Number(headers['content-length']) <= IGNORED_RANGE_BYTES_MAX) return
+  throw new StoreUnavailableError('cannot look up an object: the store ignores ranges')
 }
 
 function entryOf(location: string, { headers }: HttpHead, sizeBytes: number): ObjectEntry {

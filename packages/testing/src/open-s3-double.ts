@@ -65,8 +65,8 @@ export interface S3Double {
   objects(): ReadonlyMap<string, Buffer>
   /** Puts an object there, past the protocol. */
   setObject(key: string, bytes: Buffer): void
-  /** Uploads that were neither completed nor dropped. */
-  openUploadCount(): number
+  /** Keys of uploads that were neither completed nor dropped. */
+  openUploads(): readonly string[]
   /** The next requests that match go wrong; replaces the fault before. Undefined: nothing goes wrong. */
   setFault(fault: Fault | undefined): void
   /** Sessions of the role that were handed out end now. */
@@ -109,7 +109,7 @@ export async function openS3Double(traits: DoubleTraits = {}): Promise<S3Double>
     objects: () =>
       new Map([...double.objects.objects].map(([key, { bytes }]) => [key, bytes] as const)),
     setObject: (key, bytes) => double.objects.setObject(key, bytes),
-    openUploadCount: () => double.objects.uploads.size,
+    openUploads: () => [...double.objects.uploads.values()].map(({ key }) => key),
     setFault: (fault) => double.setFault(fault),
     endSessions: () => double.endSessions(),
     close: () =>
@@ -154,31 +154,20 @@ class Double {
       incoming.socket.destroy()
     }
     const injected = failure(fault?.status ?? 503, fault?.code ?? 'SlowDown')
-    switch (fault?.kind) {
-      case 'drop-request':
-        return cut()
-      case 'hang':
-        return void note(undefined)
-      case 'status':
-        return send(request, { response, note, answer: injected })
-      case 'delay':
-        await new Promise((resolve) => setTimeout(resolve, fault.delayMs ?? 50))
+    if (fault?.kind === 'drop-request') return cut()
+    if (fault?.kind === 'hang') return void note(undefined)
+    if (fault?.kind === 'status') return send(request, { response, note, answer: injected })
+    if (fault?.kind === 'delay') {
+      await new Promise((resolve) => setTimeout(resolve, fault.delayMs ?? 50))
     }
     const answer = this.#answer(incoming, request)
-    switch (fault?.kind) {
-      case 'drop-response':
-        return cut()
-      case 'hang-after':
-        return void note(undefined)
-      case 'status-after':
-        return send(request, { response, note, answer: injected })
-      case 'truncate':
-        // An answer without a body can only be cut as a whole.
-        if (operation === 'head' || answer.status === 204) return cut()
-        return truncate(answer, response, cut)
-      default:
-        return send(request, { response, note, answer })
-    }
+    // An answer without a body can only be cut as a whole.
+    const isBare = operation === 'head' || answer.status === 204
+    if (fault?.kind === 'drop-response' || (fault?.kind === 'truncate' && isBare)) return cut()
+    if (fault?.kind === 'hang-after') return void note(undefined)
+    if (fault?.kind === 'truncate') return truncate(answer, response, cut)
+    const shown = fault?.kind === 'status-after' ? injected : answer
+    send(request, { response, note, answer: shown })
   }
 
   #faultFor({ operation, key }: DoubleRequest): Fault | undefined {

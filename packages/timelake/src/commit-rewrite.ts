@@ -8,7 +8,8 @@ import { joinLocation } from '@timelake/iceberg/spec/location'
 import { MAIN_BRANCH, type Snapshot } from '@timelake/iceberg/spec/snapshot'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { CompactionContext } from './compaction-context.ts'
-import { mainSnapshot, readTableFiles, unreadableReason } from './plan-table-compaction.ts'
+import { mainSnapshot, unreadableReason } from './contract/compaction-input.ts'
+import { readTableFiles } from './plan-table-compaction.ts'
 import { putOutput, removeOutputs } from './put-output.ts'
 
 /** Commits of one rewrite after somebody else committed first. */

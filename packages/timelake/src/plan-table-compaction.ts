@@ -1,7 +1,8 @@
 import { readLiveFiles, type LiveFiles, type ReadFile } from '@timelake/iceberg/io/snapshot-files'
-import { MAIN_BRANCH, type Snapshot } from '@timelake/iceberg/spec/snapshot'
+import type { Snapshot } from '@timelake/iceberg/spec/snapshot'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { tableRoots } from '@timelake/iceberg/spec/table-roots'
+import { compactionInput, mainSnapshot, unreadableReason } from './contract/compaction-input.ts'
 import type { CompactionPlan } from './contract/compaction-plan.ts'
 import { planCompaction } from './contract/plan-compaction.ts'
 
@@ -19,25 +20,14 @@ export interface PlanTableCompaction {
  */
 export async function planTableCompaction(request: PlanTableCompaction): Promise<CompactionPlan> {
   const { metadata, nowMs } = request
-  const allowedPrefixes = tableRoots(metadata)
-  const withoutFiles = { metadata, files: [], deleteFileCount: 0, allowedPrefixes, nowMs }
-  const early = planCompaction(withoutFiles)
+  const early = planCompaction(compactionInput({ metadata, nowMs }))
   const snapshot = mainSnapshot(metadata)
   if (early.outcome === 'skipped' || snapshot === undefined) return early
   const live = await readTableFiles(request.read, { metadata, snapshot }, request.signal)
-  if (live.outcome !== 'read')
+  if (live.outcome !== 'read') {
     return { ...early, outcome: 'skipped', reason: unreadableReason(live) }
-  const files = live.dataFiles.map(({ manifest, entry }) => ({
-    specId: manifest.partitionSpecId,
-    entry,
-  }))
-  return planCompaction({ ...withoutFiles, files, deleteFileCount: live.deleteFiles.length })
-}
-
-/** The head of `main`; undefined while the table is empty. */
-export function mainSnapshot(metadata: TableMetadata): Snapshot | undefined {
-  const id = metadata.refs[MAIN_BRANCH]?.snapshotId ?? metadata.currentSnapshotId
-  return metadata.snapshots.find(({ snapshotId }) => snapshotId === id)
+  }
+  return planCompaction(compactionInput({ metadata, live, nowMs }))
 }
 
 /** The live files of a snapshot, nothing outside the table's prefixes. */
@@ -49,10 +39,4 @@ export function readTableFiles(
   const allowedPrefixes = tableRoots(source.metadata)
   const options = signal === undefined ? { allowedPrefixes } : { allowedPrefixes, signal }
   return readLiveFiles(read, source, options)
-}
-
-/** Why live files could not be read, as a sentence. */
-export function unreadableReason(live: Exclude<LiveFiles, { outcome: 'read' }>): string {
-  if (live.outcome === 'encrypted') return `${live.location} is encrypted`
-  return `${live.location} lies outside the table's locations`
 }

@@ -4,7 +4,7 @@ import type { ManifestFile } from '@timelake/iceberg/manifest/manifest-file'
 import { readManifest } from '@timelake/iceberg/manifest/read-manifest'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
-import { unreadableReason } from './plan-table-compaction.ts'
+import { unreadableReason } from './contract/compaction-input.ts'
 
 /** A manifest above this is not read; the outputs are kept then. */
 const MANIFEST_BYTES_MAX = 512 * 1024 * 1024

@@ -10,6 +10,7 @@ export const CREATED_MS = 1_000
 export const COMMIT_MS = 2_000
 export const VIEW_UUID = '9c12d441-03fe-4693-9a96-a0705ddf69c1'
 
+/** A query in one dialect. */
 export function sql(text: string, dialect = 'spark'): ViewRepresentation {
   return { kind: 'sql', sql: text, dialect }
 }
@@ -31,6 +32,7 @@ export function version(
   }
 }
 
+/** A schema of optional longs; its id is never the one that a view gives it. */
 export function schemaNamed(...names: readonly string[]): Schema {
   const fields = names.map((name, index) => ({
     id: index + 1,

@@ -13,12 +13,10 @@ export function compactionObstacle(
   input: CompactionInput,
   settings: CompactionSettings,
 ): string | undefined {
-  return (
-    tableObstacle(input.metadata, settings) ??
-    dataPathObstacle(input) ??
-    deleteObstacle(input.deleteFileCount) ??
-    filesObstacle(input)
-  )
+  const ofTable = tableObstacle(input.metadata, settings) ?? dataPathObstacle(input)
+  if (ofTable !== undefined) return ofTable
+  const ofFiles = [deleteObstacle(input.deleteFiles), filesObstacle(input)]
+  return ofFiles.filter((reason) => reason !== undefined).join('; ') || undefined
 }
 
 /** The schema that merged files are written with. Throws nothing: a table without it has no columns. */
@@ -51,9 +49,20 @@ function dataPathObstacle(input: CompactionInput): string | undefined {
   return `${DATA_PATH_PROPERTY} points outside the table's locations: ${path}`
 }
 
-function deleteObstacle(deleteFileCount: number): string | undefined {
-  if (deleteFileCount === 0) return undefined
-  return `the snapshot has ${deleteFileCount} delete file${deleteFileCount === 1 ? '' : 's'}, which merging does not apply yet`
+function deleteObstacle(deleteFiles: readonly LiveDataFile[]): string | undefined {
+  if (deleteFiles.length === 0) return undefined
+  const counts = new Map<string, number>()
+  for (const { entry } of deleteFiles) {
+    const kind = deleteKind(entry.dataFile)
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  }
+  const found = [...counts].sort().map(([kind, n]) => `${n} ${kind}${n === 1 ? '' : 's'}`)
+  return `the snapshot has ${found.join(' and ')}, which merging does not apply yet`
+}
+
+function deleteKind({ content, fileFormat }: LiveDataFile['entry']['dataFile']): string {
+  if (content === 'equality-deletes') return 'equality delete file'
+  return fileFormat.toUpperCase() === 'PUFFIN' ? 'deletion vector' : 'position delete file'
 }
 
 function filesObstacle(input: CompactionInput): string | undefined {

@@ -16,7 +16,7 @@ export interface CompactionInput {
   /** The live data files of the current snapshot of `main`, in any order. */
   readonly files: readonly LiveDataFile[]
   /** Delete files and deletion vectors of that snapshot. */
-  readonly deleteFileCount: number
+  readonly deleteFiles: readonly LiveDataFile[]
   /** Locations below which a file of this table may lie. */
   readonly allowedPrefixes: readonly string[]
   readonly nowMs: number

@@ -90,7 +90,7 @@ function plan(
   return planCompaction({
     metadata: metadata(),
     files,
-    deleteFileCount: 0,
+    deleteFiles: [],
     allowedPrefixes: [LOCATION],
     nowMs: NOW_MS,
     ...changes,
@@ -128,6 +128,16 @@ describe('planCompaction', () => {
     expect(result.outcome === 'compact' && result.groups).toMatchObject([
       { inputSizeBytes: 15_000n, inputRowCount: 50n, estimatedOutputCount: 1 },
     ])
+  })
+
+  it.each([
+    ['only one of 2 live files is below 96MiB', [file(3000), file(2e8)]],
+    [
+      'no two of 2 small files (below 96MiB) are in one partition',
+      [file(3000), file(3000, { partition: ['x'] })],
+    ],
+  ])('says that a merge needs two small files of a partition: %s', (reason, files) => {
+    expect(plan(files)).toMatchObject({ outcome: 'nothing-to-do', reason })
   })
 
   it('says how far the best partition is from a merge, and when it is merged anyway', () => {
@@ -267,8 +277,16 @@ describe('planCompaction', () => {
     ],
     [
       'there are delete files',
-      'the snapshot has 2 delete files, which merging does not apply yet',
-      { deleteFileCount: 2 },
+      'the snapshot has 1 deletion vector and 1 equality delete file and 2 position delete files, ' +
+        'which merging does not apply yet',
+      {
+        deleteFiles: [
+          file(1, { content: 'position-deletes' }),
+          file(1, { content: 'equality-deletes' }),
+          file(1, { content: 'position-deletes' }),
+          file(1, { content: 'position-deletes', fileFormat: 'PUFFIN' }),
+        ],
+      },
       [],
     ],
     [

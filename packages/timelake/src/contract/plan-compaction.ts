@@ -96,17 +96,28 @@ function nothingToDo(
 ): CompactionPlan {
   const colds = partitions.flatMap(({ coldAtMs }) => (coldAtMs === undefined ? [] : [coldAtMs]))
   const nextTriggerMs = colds.reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY)
-  const { liveFileCount, largestSmallFileCount } = numbers
-  const small = printBytes(Number(settings.smallFileSizeBytes))
-  const most = partitions.reduce((best, { largestTierFileCount: n }) => Math.max(best, n), 0)
-  const reason =
-    numbers.smallFileCount === 0
-      ? `none of ${liveFileCount} live files is below ${small}`
-      : `no partition holds ${settings.minInputFileCount} small files of similar size: ` +
-        `the most is ${most} of ${largestSmallFileCount} small files (below ${small})` +
-        ` in one partition; two are merged once a partition has had no commit for ${printDurationMs(settings.coldAfterMs)}`
+  const reason = idleReason(partitions, numbers, settings)
   const next = Number.isFinite(nextTriggerMs) ? { nextTriggerMs } : {}
   return { outcome: 'nothing-to-do', reason, numbers, ...next }
+}
+
+function idleReason(
+  partitions: readonly PackedPartition[],
+  { liveFileCount, smallFileCount, largestSmallFileCount }: CompactionNumbers,
+  { smallFileSizeBytes, minInputFileCount, coldAfterMs }: CompactionSettings,
+): string {
+  const small = printBytes(Number(smallFileSizeBytes))
+  if (smallFileCount === 0) return `none of ${liveFileCount} live files is below ${small}`
+  if (smallFileCount === 1) return `only one of ${liveFileCount} live files is below ${small}`
+  if (largestSmallFileCount === 1) {
+    return `no two of ${smallFileCount} small files (below ${small}) are in one partition`
+  }
+  const most = partitions.reduce((best, { largestTierFileCount: n }) => Math.max(best, n), 0)
+  return (
+    `no partition holds ${minInputFileCount} small files of similar size: ` +
+    `the most is ${most} of ${largestSmallFileCount} small files (below ${small})` +
+    ` in one partition; two are merged once a partition has had no commit for ${printDurationMs(coldAfterMs)}`
+  )
 }
 
 function compactReason(groups: readonly CompactionGroup[], groupCount: number): string {

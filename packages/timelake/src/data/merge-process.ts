@@ -158,9 +158,21 @@ class WarmProcess implements MergeProcess {
 
 type OpenOptions = Extract<MergeChildRequest, { kind: 'open' }>['options']
 
-/** Node runs TypeScript by itself where it can strip types; elsewhere tsx is loaded, wherever it is installed. */
-function typeScriptLoader(): string[] {
-  if ('typescript' in process.features && process.features['typescript']) return []
-  const tsx = createRequire(import.meta.url).resolve('tsx')
-  return ['--import', pathToFileURL(tsx).href]
+/**
+ * How a child of this Node runs TypeScript: by itself where it strips types (the image without development packages),
+ * else by tsx, wherever that is installed. Throws MergeEngineError where neither can.
+ */
+export function typeScriptLoader(
+  stripsTypes = 'typescript' in process.features && Boolean(process.features['typescript']),
+  resolve: (name: string) => string = createRequire(import.meta.url).resolve,
+): string[] {
+  if (stripsTypes) return []
+  try {
+    return ['--import', pathToFileURL(resolve('tsx')).href]
+  } catch (cause) {
+    throw new MergeEngineError(
+      `cannot start the merge process: Node ${process.versions.node} does not run TypeScript by itself, and tsx is not installed`,
+      { cause },
+    )
+  }
 }
