@@ -9,8 +9,8 @@ const PAGE_SIZE = 7
 const NAMESPACES = '/v1/main/namespaces'
 
 /**
- * Nothing is half there: every namespace that is listed can be loaded, every table that is listed can be loaded, both ways
- * of listing tables agree, and no table lies inside another.
+ * Nothing is half there: every namespace, table and view that is listed can be loaded, both ways of listing tables agree,
+ * no name has both a table and a view, and no table lies inside another.
  */
 export async function expectWholeState(catalog: TestCatalog): Promise<void> {
   const listed: string[] = []
@@ -24,6 +24,12 @@ export async function expectWholeState(catalog: TestCatalog): Promise<void> {
       expect(status, text).toBe(200)
       listed.push(JSON.stringify([levels, name, textAt(json, 'metadata', 'table-uuid')]))
       locations.push(textAt(json, 'metadata', 'location'))
+    }
+    for (const identifier of await pages(catalog, `${path}/views`, 'identifiers')) {
+      const name = segment(textAt(identifier, 'name'))
+      const { status, text } = await catalog.call('GET', `${path}/views/${name}`)
+      expect(status, text).toBe(200)
+      expect((await catalog.call('HEAD', `${path}/tables/${name}`)).status).toBe(404)
     }
   }
   const known = (await pages(catalog, '/admin/v1/tables', 'tables')).map((table) =>

@@ -8,17 +8,20 @@ import { ROUTES } from './routes.ts'
 import { appendBody } from './test-bodies.ts'
 import { member } from './test-json.ts'
 import { makeNamespace, makeTable, segment, type TestTable } from './test-tables.ts'
+import { makeView, type TestView } from './test-views.ts'
 
 const RUNS = 120
 const NS = '/v1/main/namespaces/ns'
 
 let catalog: TestCatalog
 let table: TestTable
+let view: TestView
 let tableId = ''
 beforeAll(async () => {
   catalog = await openTestCatalog()
   await makeNamespace(catalog, ['ns'])
   table = await makeTable(catalog, { levels: ['ns'], name: 't' })
+  view = await makeView(catalog, { levels: ['ns'], name: 'v' })
   const { json } = await catalog.call('GET', '/admin/v1/tables')
   tableId = String((member(json, 'tables') as { id: string }[])[0]?.id)
 })
@@ -114,6 +117,18 @@ const ORDER = {
   fields: [{ transform: 'identity', 'source-id': 1, direction: 'asc', 'null-order': 'nulls-last' }],
 }
 const IDENTIFIER = { namespace: ['ns'], name: 't' }
+const VIEW_VERSION = {
+  'version-id': 2,
+  'schema-id': -1,
+  'timestamp-ms': 1_700_000_000_000,
+  summary: { a: 'b' },
+  representations: [
+    { type: 'sql', sql: 'select 1', dialect: 'spark' },
+    { type: 'other', plan: [] },
+  ],
+  'default-catalog': 'c',
+  'default-namespace': ['ns'],
+}
 
 /** A valid body for every route that takes one. */
 const VALID: Readonly<Record<string, () => readonly [path: string, body: Plain]>> = {
@@ -160,7 +175,66 @@ const VALID: Readonly<Record<string, () => readonly [path: string, body: Plain]>
     '/v1/main/tables/rename',
     { source: IDENTIFIER, destination: { namespace: ['ns'], name: 't' } },
   ],
+  createView: () => [
+    `${NS}/views`,
+    {
+      name: 'new-view',
+      location: `${catalog.warehouse.location}/new-view`,
+      schema: STRUCT,
+      'view-version': VIEW_VERSION,
+      properties: { 'version.history.num-entries': '2', 'write.metadata.path': '' },
+    },
+  ],
+  replaceView: () => [
+    view.path,
+    {
+      identifier: { namespace: ['ns'], name: 'v' },
+      requirements: [{ type: 'assert-view-uuid', uuid: view.uuid }],
+      updates: [
+        { action: 'assign-uuid', uuid: view.uuid },
+        { action: 'upgrade-format-version', 'format-version': 1 },
+        { action: 'add-schema', schema: STRUCT },
+        { action: 'add-view-version', 'view-version': VIEW_VERSION },
+        { action: 'set-current-view-version', 'view-version-id': -1 },
+        { action: 'set-location', location: view.location },
+        { action: 'set-properties', updates: { 'version.history.num-entries': '3' } },
+        { action: 'remove-properties', removals: ['a'] },
+      ],
+    },
+  ],
+  renameView: () => [
+    '/v1/main/views/rename',
+    {
+      source: { namespace: ['ns'], name: 'v' },
+      destination: { namespace: ['ns'], name: 'v' },
+    },
+  ],
+  registerView: () => [
+    `${NS}/register-view`,
+    { name: 'registered-view', 'metadata-location': view.metadataLocation },
+  ],
+  commitTransaction: () => [
+    '/v1/main/transactions/commit',
+    { 'table-changes': [{ identifier: IDENTIFIER, requirements: [], updates: [] }, updateBody()] },
+  ],
+  createWarehouse: () => ['/admin/v1/warehouses', warehouseBody('another')],
+  probeNewWarehouse: () => ['/admin/v1/warehouses/test', warehouseBody('tested')],
+  probeWarehouse: () => ['/admin/v1/warehouses/main/test', {}],
+  undropTable: () => [`/admin/v1/dropped-tables/${tableId}/undrop`, IDENTIFIER],
+  keepDroppedTable: () => [`/admin/v1/dropped-tables/${tableId}/keep`, {}],
   compactTable: () => [`/admin/v1/tables/${tableId}/compact`, {}],
+}
+
+function warehouseBody(name: string): Plain {
+  return {
+    name,
+    location: `${catalog.warehouse.location}-${name}`,
+    storage: { type: 'file' },
+    'allowed-locations': [`${catalog.warehouse.location}-more`],
+    defaults: { a: 'b' },
+    overrides: { c: 'd' },
+    delegation: [],
+  }
 }
 
 function updateBody(): Plain {
@@ -298,6 +372,7 @@ it('odd queries and headers on every route give no server error and leave no hal
         .replace('{prefix}', 'main')
         .replace('{namespace}', isReal ? 'ns' : '%25')
         .replace('{table}', isReal ? 't' : '%2B%2e')
+        .replace('{view}', isReal ? 'v' : '%2B%2e')
         .replace('{id}', isReal ? tableId : 'x')
       const text = query.map(([name, value]) => `${name}=${value}`).join('&')
       const answer = await catalog.call(method, `${path}?${text}`, { headers })
@@ -312,8 +387,10 @@ it('odd queries and headers on every route give no server error and leave no hal
 /** Makes what the other tests need again. */
 async function restore(): Promise<void> {
   await catalog.call('POST', '/v1/main/namespaces', { body: '{"namespace":["ns"]}' })
-  if ((await catalog.call('HEAD', table.path)).status === 204) return
-  table = await makeTable(catalog, { levels: ['ns'], name: 't' })
+  if ((await catalog.call('HEAD', table.path)).status === 404)
+    table = await makeTable(catalog, { levels: ['ns'], name: 't' })
+  if ((await catalog.call('HEAD', view.path)).status === 404)
+    view = await makeView(catalog, { levels: ['ns'], name: 'v' })
 }
 
 it('odd names are refused or usable, by create, rename and drop alike, and leave no half state', async () => {

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
-import { findTable } from '@timelake/database/find-tables'
+import { FindBatcher } from '@timelake/database/find-batcher'
+import { SwapBatcher } from '@timelake/database/swap-batcher'
 import { BackgroundTasks } from './background-tasks.ts'
 import { decodeLoadedMetadata } from './cache/loaded-metadata.ts'
 import { decodeLoadedView } from './cache/loaded-view.ts'
@@ -78,6 +79,7 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
     metadata,
     views,
     lanes,
+    swaps: new SwapBatcher(context.database),
     pointers: makePointers(config, context),
     background: new BackgroundTasks(context.log),
     metrics: makeCatalogMetrics(context.registry, { metadata, lanes }),
@@ -85,8 +87,9 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
 }
 
 function makePointers(config: CatalogConfig, context: CatalogContext) {
+  const finder = new FindBatcher(context.database)
   const findRow: FindRow<TableRow> = (warehouseId, { levels, name }) =>
-    findTable(context.database, { warehouseId, levels, name })
+    finder.find({ warehouseId, levels, name })
   return config.isOnlyWriter
     ? exactPointers(findRow, { entriesMax: config.pointerCacheEntriesMax })
     : readThroughPointers(findRow)

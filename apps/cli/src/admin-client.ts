@@ -1,5 +1,5 @@
 import { decodeError } from '@timelake/iceberg/rest/error-json'
-import { parseJson } from '@timelake/iceberg/spec/json'
+import { parseJson, printJson } from '@timelake/iceberg/spec/json'
 import type { JsonValue } from '@timelake/iceberg/spec/json-value'
 import type { components } from '../../../openapi/admin.generated.ts'
 import type { TableName } from './command-line.ts'
@@ -11,6 +11,9 @@ export type AdminTable = Schemas['AdminTable']
 export type MaintenanceReport = Schemas['MaintenanceReport']
 export type CompactionDryRun = Schemas['CompactionDryRun']
 export type CompactionAccepted = Schemas['CompactionAccepted']
+export type AdminWarehouse = Schemas['AdminWarehouse']
+export type WarehouseFindings = Schemas['WarehouseFindings']
+export type DroppedTable = Schemas['DroppedTable']
 
 export interface AdminClientOptions {
   /** Without a path, for example `http://127.0.0.1:8181`. */
@@ -38,8 +41,8 @@ export interface AdminClient {
 /** A client of the server at the URI. */
 export function openAdminClient(options: AdminClientOptions): AdminClient {
   // `as`: the descriptions from which the types are made are tested against the routes.
-  const get = async <T>(path: string) => (await ask(options, 'GET', path)) as T
-  const post = async <T>(path: string) => (await ask(options, 'POST', path)) as T
+  const get = async <T>(path: string) => (await askAdmin(options, { method: 'GET', path })) as T
+  const post = async <T>(path: string) => (await askAdmin(options, { method: 'POST', path })) as T
   const table = (id: string): string => `/admin/v1/tables/${encodeURIComponent(id)}`
   return {
     findTable: (name) => findTable(options, name, (path) => get<Schemas['AdminTableList']>(path)),
@@ -72,19 +75,29 @@ function isNamed(row: AdminTableRow, { levels, name }: TableName): boolean {
   return [...row.namespace, row.name].join('.') === [...levels, name].join('.')
 }
 
-async function ask(
-  { uri, token, send }: AdminClientOptions,
-  method: 'GET' | 'POST',
-  path: string,
+export interface AdminRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly body?: JsonValue
+}
+
+/** The JSON of the answer to one request; null when it has none. Throws CommandError, as the client does. */
+export async function askAdmin(
+  { uri, token, send }: Pick<AdminClientOptions, 'uri' | 'token' | 'send'>,
+  { method, path, body }: AdminRequest,
 ): Promise<JsonValue> {
   const headers: Record<string, string> =
     token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const request = new Request(`${uri.replace(/\/+$/, '')}${path}`, { method, headers })
-  const { status, body } = await receive(request, send, uri)
-  if (status < 300) return parseJson(body)
+  const request = new Request(`${uri.replace(/\/+$/, '')}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: printJson(body) }),
+  })
+  const answer = await receive(request, send, uri)
+  if (answer.status < 300) return answer.body === '' ? null : parseJson(answer.body)
   throw new CommandError(
     EXIT_CODES.failed,
-    `${method} ${path} was answered ${status}: ${messageOf(body)}`,
+    `${method} ${path} was answered ${answer.status}: ${messageOf(answer.body)}`,
   )
 }
 

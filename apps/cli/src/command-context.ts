@@ -10,3 +10,9 @@ export interface CommandContext {
   newUuid(): string
   pause(durationMs: number): Promise<void>
 }
+
+/** The same for a command that may be given secrets. */
+export interface InputContext extends CommandContext {
+  /** All of standard input, as text. */
+  readInput(): Promise<string>
+}

@@ -1,4 +1,7 @@
 import { parseArgs } from 'node:util'
+import { parseDropped, type DroppedCommand } from './dropped-command.ts'
+import { orUsageError, UsageError } from './usage-error.ts'
+import { parseWarehouse, type WarehouseCommand } from './warehouse-command.ts'
 
 /** What the user asked for, past all checks of form. */
 export type Command =
@@ -17,6 +20,8 @@ export type Command =
       readonly warehouse?: string
     }
   | ({ readonly kind: 'migrate' } & MigrateRequest)
+  | WarehouseCommand
+  | DroppedCommand
 
 interface TableRequest {
   readonly table: TableName
@@ -54,11 +59,6 @@ export interface TableName {
   readonly name: string
 }
 
-/** Arguments that make no sense; the message is a sentence. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
-
 const TABLE_OPTIONS = {
   uri: { type: 'string' },
   warehouse: { type: 'string' },
@@ -91,6 +91,10 @@ export function parseCommandLine(args: readonly string[]): Command {
       return parseRecover(rest)
     case 'migrate':
       return parseMigrate(rest)
+    case 'warehouse':
+      return parseWarehouse(rest)
+    case 'dropped':
+      return parseDropped(rest)
     default:
       throw new UsageError(`there is no command ${word}: see timelake help`)
   }
@@ -233,14 +237,4 @@ function parseTableName(text: string): TableName {
     throw new UsageError(`${text} is not a table name: write namespace.table`)
   }
   return { levels: parts, name }
-}
-
-function orUsageError<T>(parse: () => T): T {
-  try {
-    return parse()
-  } catch (cause) {
-    // parseArgs explains at length after the first sentence how to escape arguments.
-    const [sentence = 'the arguments are wrong'] = (cause as Error).message.split('. ')
-    throw new UsageError(sentence, { cause })
-  }
 }

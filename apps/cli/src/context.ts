@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from '@timelake/database/sql-session'
 import { pathOfLocation } from '@timelake/storage/location-path'
@@ -10,7 +11,7 @@ import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
 import type { Settings } from '@timelake/timelake/contract/settings'
 import { pino, type Logger } from 'pino'
 import { Registry } from 'prom-client'
-import type { CommandContext } from './command-context.ts'
+import type { InputContext } from './command-context.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { CommandError, EXIT_CODES } from './exit-code.ts'
 import { makeFaultPoint } from './fault-point.ts'
@@ -31,12 +32,13 @@ export interface ProcessContext {
 export const realClock = { nowMs: () => Date.now(), newUuid: () => randomUUID() }
 
 /** The world of a command of one shot. */
-export function makeCommandContext(settings: Settings): CommandContext {
+export function makeCommandContext(settings: Settings): InputContext {
   return {
     ...realClock,
     settings,
     print: (text) => void process.stdout.write(`${text}\n`),
     send: (request) => fetch(request),
+    readInput: () => text(process.stdin),
     pause: (durationMs) => setTimeout(durationMs),
   }
 }

@@ -21,10 +21,30 @@ export const HELP_TEXT = `timelake: an Iceberg REST catalog that keeps its table
       --discard-target                 with --overwrite: also where the target has commits that the source lacks
       --freeze-check                   look at the source again at the end and report what moved on
       --concurrency <n>                tables at the same time (default: 8)
+  timelake warehouse list              all warehouses
+  timelake warehouse show <name>       one of them, without its secrets
+  timelake warehouse create <name> <location>
+                                       make one at s3://bucket/folder or file:///folder, and try its store
+      --endpoint <uri>, --region <name>, --path-style <yes|no>
+      --role-arn <arn>, --external-id <text>, --sts-endpoint <uri>
+      --credentials <env|stdin|none>   from TIMELAKE_S3_ACCESS_KEY_ID and TIMELAKE_S3_SECRET_ACCESS_KEY, or as JSON
+      --allow <location>               a further place where its tables may lie; may be repeated
+      --default <key=value>            property for its clients; may be repeated
+      --override <key=value>           property that its clients cannot change; may be repeated
+  timelake warehouse update <name>     the same options; what is not given stays
+      --location <location>            another place, while nothing is in it
+  timelake warehouse test <name>       try what the catalog needs of its store
+  timelake warehouse delete <name>     forget an empty one; no file is touched
+      --force                          give up dropped tables that could come back or wait for their purge
+  timelake dropped list                dropped tables, and what becomes of their files
+  timelake dropped undrop <id>         bring one back
+      --namespace <a.b>, --name <name> under another name
+  timelake dropped purge <id>          delete its files when the grace is over
+  timelake dropped keep <id>           no purge after all
   timelake version
   timelake help
 
-info and maintain talk to a running server:
+info, maintain, warehouse and dropped talk to a running server:
       --uri <uri>                      where it listens (default: TIMELAKE_URI, else http://127.0.0.1:8181)
       --warehouse <name>               warehouse (default: the server's)
       --json                           print the answer as JSON

@@ -5,12 +5,13 @@ import {
   MigrationChangedError,
 } from '@timelake/database/database-errors'
 import { SettingsError, type Settings } from '@timelake/timelake/contract/settings'
-import type { CommandContext } from './command-context.ts'
-import { parseCommandLine, UsageError, type Command } from './command-line.ts'
+import type { InputContext } from './command-context.ts'
+import { parseCommandLine, type Command } from './command-line.ts'
 import { processSettings } from './config.ts'
 import { CommandError, EXIT_CODES, type ExitCode } from './exit-code.ts'
 import { HELP_TEXT } from './help-text.ts'
 import type { RunningServer } from './serve.ts'
+import { UsageError } from './usage-error.ts'
 
 /** npm passes an interrupt on that the terminal has already delivered; repeats within this time are the same one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000
@@ -48,10 +49,14 @@ async function run(command: Command): Promise<ExitCode> {
       return (await import('./recover.ts')).recover(command, await commandContext())
     case 'migrate':
       return (await import('./migrate.ts')).migrate(command, await commandContext())
+    case 'warehouse':
+      return (await import('./warehouse.ts')).warehouse(command, await commandContext())
+    case 'dropped':
+      return (await import('./dropped.ts')).dropped(command, await commandContext())
   }
 }
 
-async function commandContext(): Promise<CommandContext> {
+async function commandContext(): Promise<InputContext> {
   return (await import('./context.ts')).makeCommandContext(processSettings())
 }
 

@@ -1,13 +1,13 @@
 import { mapBounded } from '@timelake/iceberg/io/map-bounded'
 import type { CatalogContents, EntryKind } from '@timelake/iceberg/io/rest-catalog-contents'
 import { CatalogRefusedError } from '@timelake/iceberg/io/rest-catalog-errors'
-import type { Registration } from '@timelake/iceberg/io/rest-catalog-registration'
 import type { CatalogEntry, ViewEntry } from '@timelake/iceberg/rest/catalog-entry-json'
 import { isSameLocation } from '@timelake/iceberg/spec/location'
 import { failureReason } from './failure-reason.ts'
 import type { MigrationLine } from './migration-report.ts'
 import { subjectKey, type MigrationName, type MigrationRun } from './migration-run.ts'
 import { planMigration, type MigrationAction } from './plan-migration.ts'
+import { outsideReason } from './warehouse-prefixes.ts'
 
 /** The endpoint that a catalog with views announces. */
 export const VIEW_LISTING = 'GET /v1/{prefix}/namespaces/{namespace}/views'
@@ -100,20 +100,18 @@ async function migrateFound(
   const [action] = planMigration([subject], run.rules)
   if (action === undefined || action.action === 'none')
     return action ?? { outcome: 'failed', reason: 'nothing was planned' }
-  return run.isDryRun ? { outcome: 'to-migrate' } : carryOut(run, name, action)
+  if (!run.isDryRun) return carryOut(run, name, action)
+  const outside =
+    action.action === 'register' ? outsideReason(action.entry, run.prefixes) : undefined
+  return { outcome: 'to-migrate', reason: outside }
 }
 
 type Change = Exclude<MigrationAction, { action: 'none' }>
 
 async function carryOut(run: MigrationRun, name: MigrationName, change: Change): Promise<Verdict> {
-  const identifier = { namespace: name.levels, name: name.name }
   switch (change.action) {
-    case 'register': {
-      const { entry, overwrite } = change
-      const registration = { ...entry, identifier, overwrite }
-      const made = await run.patience.attempt(() => registerOrRefuse(run, registration))
-      return registeredVerdict(entry, typeof made === 'string' ? await whatExists(run, name) : made)
-    }
+    case 'register':
+      return register(run, name, change)
     case 'create-view':
       return createView(run, name, change.entry)
   }
@@ -121,18 +119,26 @@ async function carryOut(run: MigrationRun, name: MigrationName, change: Change):
 
 /** What every catalog answers to an operation that it does not have. Spec: REST catalog, 406. */
 const UNSUPPORTED_STATUS = 406
+/** What our server answers to a place that it does not allow, among other things. */
+const BAD_REQUEST_STATUS = 400
 
-async function registerOrRefuse(
-  { registration }: MigrationRun,
-  wanted: Registration,
-): Promise<CatalogEntry | 'exists' | 'unsupported'> {
+async function register(
+  run: MigrationRun,
+  name: MigrationName,
+  { entry, overwrite }: Extract<Change, { action: 'register' }>,
+): Promise<Verdict> {
+  const identifier = { namespace: name.levels, name: name.name }
+  const registration = { ...entry, identifier, overwrite }
   try {
-    return await registration.register(wanted)
+    const made = await run.patience.attempt(() => run.registration.register(registration))
+    return registeredVerdict(entry, made === 'exists' ? await whatExists(run, name) : made)
   } catch (error) {
-    const isUnsupported =
-      error instanceof CatalogRefusedError && error.status === UNSUPPORTED_STATUS
-    if (wanted.overwrite && isUnsupported) return 'unsupported'
-    throw error
+    if (!(error instanceof CatalogRefusedError)) throw error
+    if (overwrite && error.status === UNSUPPORTED_STATUS)
+      return registeredVerdict(entry, await whatExists(run, name))
+    const reason = outsideReason(entry, run.prefixes)
+    if (error.status !== BAD_REQUEST_STATUS || reason === undefined) throw error
+    return { outcome: 'skipped', reason }
   }
 }
 

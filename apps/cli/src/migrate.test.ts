@@ -58,6 +58,22 @@ const commit = async (catalog: TestCatalog, levels: string[], name: string, valu
   expect((await catalog.call('POST', tablePath(levels, name), { body })).status).toBe(200)
 }
 
+/** A view `v` in the namespace of the test; answers the path of its views. */
+const makeView = async (): Promise<string> => {
+  const viewVersion = {
+    'version-id': 1n,
+    'schema-id': 0n,
+    'timestamp-ms': 1n,
+    summary: {},
+    'default-namespace': [top],
+    representations: [{ type: 'sql', sql: 'select 1 as x', dialect: 'spark' }],
+  }
+  const body = { name: 'v', schema: SCHEMA, 'view-version': viewVersion, properties: {} }
+  const path = `/v1/main/namespaces/${top}/views`
+  expect((await source.call('POST', path, { body })).status).toBe(200)
+  return path
+}
+
 interface Pointer {
   readonly location: unknown
   readonly uuid: unknown
@@ -289,6 +305,56 @@ describe('migrate', () => {
     await migrate({ ...command, ...flags }, context)
     expect(seen.get(source.running.url)).toBe(null)
     expect(seen.get(target.running.url)).toBe('Bearer own')
+  })
+
+  it('skips a table outside the target and names the settings that would allow it', async () => {
+    await makeNamespace(target, [top])
+    await makeTable(target, [top], 't')
+    const back = {
+      sourceUri: target.running.url,
+      targetUri: source.running.url,
+      targetWarehouse: 'main',
+    }
+    const dry = await run({ ...back, isDryRun: true })
+    expect(dry.outcomes).toMatchObject({ 'table a.t': 'to-migrate' })
+    expect(dry.text).toContain('TIMELAKE_EXTRA_ALLOWED_LOCATIONS')
+    const { exitCode, outcomes, text } = await run(back)
+    expect(exitCode).toBe(4)
+    expect(outcomes).toMatchObject({ 'table a.t': 'skipped' })
+    expect(text).toContain("is outside the target's warehouse")
+    expect(text).toContain('TIMELAKE_EXTRA_ALLOWED_LOCATIONS')
+  })
+
+  it('registers views, keeps their uuids and knows them again', async () => {
+    await makeNamespace(source, [top])
+    const views = await makeView()
+    expect(await run()).toMatchObject({ exitCode: 0, outcomes: { 'view a.v': 'migrated' } })
+    const [there, here] = [
+      await source.call('GET', `${views}/v`),
+      await target.call('GET', `${views}/v`),
+    ]
+    expect(JSON.parse(here.text)).toMatchObject({
+      'metadata-location': (JSON.parse(there.text) as Record<string, unknown>)['metadata-location'],
+    })
+    expect(await run()).toMatchObject({ exitCode: 0, outcomes: { 'view a.v': 'already-there' } })
+  })
+
+  it('makes a view anew where views cannot be registered, once', async () => {
+    await makeNamespace(source, [top])
+    const views = await makeView()
+    const withoutRegisterView =
+      (send: (request: Request) => Promise<Response>) => async (request: Request) => {
+        const answer = await send(request)
+        if (!request.url.includes('/v1/config')) return answer
+        const text = (await answer.text()).replace(/"POST [^"]*register-view",?/, '')
+        return new Response(text.replace(',]', ']'))
+      }
+    const first = await run({}, withoutRegisterView)
+    expect(first).toMatchObject({ exitCode: 0, outcomes: { 'view a.v': 'migrated' } })
+    expect(first.text).toContain('made anew')
+    expect((await target.call('GET', `${views}/v`)).text).toContain('select 1 as x')
+    const second = await run({}, withoutRegisterView)
+    expect(second).toMatchObject({ exitCode: 0, outcomes: { 'view a.v': 'already-there' } })
   })
 
   it('refuses to migrate a catalog into itself', async () => {

@@ -23,6 +23,7 @@ import { openMigrationReport, type MigrationReport } from './migration-report.ts
 import type { MigrationRun } from './migration-run.ts'
 import { openPatience } from './patience.ts'
 import type { MigrationRules } from './plan-migration.ts'
+import { warehousePrefixes } from './warehouse-prefixes.ts'
 
 export type MigrateCommand = Omit<Extract<Command, { kind: 'migrate' }>, 'kind'>
 
@@ -55,38 +56,68 @@ export async function migrate(command: MigrateCommand, context: CommandContext):
 
 async function openRun(
   command: MigrateCommand,
-  { settings, send, pause }: CommandContext,
+  context: CommandContext,
   report: MigrationReport,
 ): Promise<MigrationRun> {
-  const targetUri = command.targetUri ?? settings.uri
-  const connect = (uri: string, warehouse: string | undefined, token: string | undefined) =>
-    connectCatalog({
-      baseUri: baseUri(uri),
-      send,
-      ...(warehouse === undefined ? {} : { warehouse }),
-      ...(token === undefined ? {} : { token }),
-    })
-  const sourceToken = settings.migrateFromToken ?? ownToken(settings, command.sourceUri)
-  const targetToken = settings.migrateToToken ?? ownToken(settings, targetUri)
-  const from = connect(command.sourceUri, command.sourceWarehouse, sourceToken)
-  const to = connect(targetUri, command.targetWarehouse, targetToken)
-  const source = readCatalogContents(from)
-  const target = readCatalogContents(to)
-  await asCommandError(`use the source ${command.sourceUri}`, () => from.routes())
-  await asCommandError(`use the target ${targetUri}`, () => to.routes())
-  await refuseSameCatalog([from, command.sourceUri], [to, targetUri])
+  const { from, to } = endsOf(command, context)
+  await asCommandError(`use the source ${from.uri}`, () => from.connection.routes())
+  const { prefix } = await asCommandError(`use the target ${to.uri}`, () => to.connection.routes())
+  await refuseSameCatalog(from, to)
+  const source = readCatalogContents(from.connection)
+  const target = readCatalogContents(to.connection)
+  const name = to.warehouse ?? decodeURIComponent(prefix.replace(/\/$/, ''))
   return {
     source,
     target,
-    registration: registerInCatalog(to),
+    registration: registerInCatalog(to.connection),
     rules: await rulesOf(command, target),
+    prefixes: await warehousePrefixes({ ...to, name }, context),
     kinds: (await source.serves(VIEW_LISTING)) ? ['table', 'view'] : ['table'],
-    patience: openPatience(pause),
+    patience: openPatience(context.pause),
     report,
     isDryRun: command.isDryRun,
     concurrency: command.concurrency,
     namespaces: new Map(),
     seen: new Map(),
+  }
+}
+
+/** One of the two catalogs. */
+interface End {
+  /** Without the version of the protocol. */
+  readonly uri: string
+  readonly warehouse: string | undefined
+  readonly token: string | undefined
+  readonly connection: CatalogConnection
+}
+
+function endsOf(
+  command: MigrateCommand,
+  { settings, send }: CommandContext,
+): { readonly from: End; readonly to: End } {
+  const { sourceUri, sourceWarehouse, targetWarehouse } = command
+  const targetUri = command.targetUri ?? settings.uri
+  const open = (end: Omit<End, 'connection'>): End => {
+    const { uri: base, warehouse, token } = end
+    const options = {
+      baseUri: base,
+      send,
+      ...(warehouse === undefined ? {} : { warehouse }),
+      ...(token === undefined ? {} : { token }),
+    }
+    return { ...end, connection: connectCatalog(options) }
+  }
+  return {
+    from: open({
+      uri: baseUri(sourceUri),
+      warehouse: sourceWarehouse,
+      token: settings.migrateFromToken ?? ownToken(settings, sourceUri),
+    }),
+    to: open({
+      uri: baseUri(targetUri),
+      warehouse: targetWarehouse,
+      token: settings.migrateToToken ?? ownToken(settings, targetUri),
+    }),
   }
 }
 
@@ -100,7 +131,7 @@ async function rulesOf(
   const canRegister = await target.serves(VIEW_REGISTRATION)
   const canCreate = await target.serves(VIEW_CREATION)
   const views = canRegister ? 'register' : canCreate ? 'create' : 'none'
-  return { isOverwriting, isDiscarding, views, allowedPrefixes: undefined }
+  return { isOverwriting, isDiscarding, views }
 }
 
 /** Catalogs are given with or without the version of the protocol and slashes at the end. */
@@ -113,12 +144,9 @@ function ownToken({ uri, token }: Settings, catalogUri: string): string | undefi
   return new URL(uri).origin === new URL(catalogUri).origin ? token : undefined
 }
 
-async function refuseSameCatalog(
-  [from, fromUri]: readonly [CatalogConnection, string],
-  [to, toUri]: readonly [CatalogConnection, string],
-): Promise<void> {
-  if (baseUri(fromUri) !== baseUri(toUri)) return
-  if ((await from.routes()).prefix !== (await to.routes()).prefix) return
+async function refuseSameCatalog(from: End, to: End): Promise<void> {
+  if (from.uri !== to.uri) return
+  if ((await from.connection.routes()).prefix !== (await to.connection.routes()).prefix) return
   throw new CommandError(EXIT_CODES.wrongUsage, 'source and target are the same catalog')
 }
 

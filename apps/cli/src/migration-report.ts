@@ -49,8 +49,6 @@ const OUTCOMES = [
 
 const KINDS = ['namespace', 'table', 'view'] as const
 
-const QUIET: ReadonlySet<MigrationOutcome> = new Set(['migrated', 'to-migrate', 'already-there'])
-
 /** An empty report. Errors: those of the file system. */
 export function openMigrationReport({ path, print }: ReportOptions): MigrationReport {
   const file = path === undefined ? undefined : openSync(path, 'w')
@@ -63,7 +61,8 @@ export function openMigrationReport({ path, print }: ReportOptions): MigrationRe
       const { kind, outcome } = line
       counts.set(`${kind} ${outcome}`, countOf(kind, outcome) + 1)
       if (file !== undefined) writeSync(file, `${printJson(lineJson(line))}\n`)
-      if (!QUIET.has(outcome)) print(`${kind} ${nameOf(line)}: ${outcome}: ${line.reason ?? ''}`)
+      const needsLook = outcome !== 'already-there' && line.reason !== undefined
+      if (needsLook) print(`${kind} ${nameOf(line)}: ${outcome}: ${line.reason}`)
     },
     summary() {
       const shown = OUTCOMES.filter((outcome) => total(outcome) > 0)

@@ -10,6 +10,8 @@ export interface MigrationRun {
   readonly target: CatalogContents
   readonly registration: CatalogRegistration
   readonly rules: MigrationRules
+  /** Where the target's warehouse has its tables; its server may allow more. Undefined: it does not say. */
+  readonly prefixes: readonly string[] | undefined
   /** Kinds that the source has. */
   readonly kinds: readonly EntryKind[]
   readonly patience: Patience

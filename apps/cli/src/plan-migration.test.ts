@@ -29,7 +29,6 @@ const RULES: MigrationRules = {
   isOverwriting: false,
   isDiscarding: false,
   views: 'register',
-  allowedPrefixes: undefined,
 }
 
 const OVERWRITING = { isOverwriting: true }
@@ -143,31 +142,6 @@ const CASES: readonly Case[] = [
     target: view(),
     rules: DISCARDING,
     expected: ['skipped', 'views cannot be moved'],
-  },
-  {
-    situation: 'skips a table outside the allowed places and names the setting',
-    source: table(3),
-    rules: { allowedPrefixes: ['s3://lake/main', 's3://lake/t2'] },
-    expected: ['skipped', 'TIMELAKE_EXTRA_ALLOWED_LOCATIONS'],
-  },
-  {
-    situation: 'skips a table whose metadata file alone is outside',
-    source: table(3, { metadataLocation: 's3://other/00003.metadata.json' }),
-    rules: { allowedPrefixes: ['s3://lake'] },
-    expected: ['skipped', 's3://other/00003.metadata.json is outside'],
-  },
-  {
-    situation: 'registers a table below an allowed prefix',
-    source: table(3),
-    rules: { allowedPrefixes: ['s3://elsewhere', 's3://lake/'] },
-    expected: 'register',
-  },
-  {
-    situation: 'does not move a table out of the allowed places',
-    source: table(3),
-    target: table(1),
-    rules: { ...OVERWRITING, allowedPrefixes: ['s3://elsewhere'] },
-    expected: ['skipped', 'outside'],
   },
 ]
 

@@ -1,5 +1,5 @@
 import type { CatalogEntry, ViewEntry } from '@timelake/iceberg/rest/catalog-entry-json'
-import { isLocationBelow, isSameLocation } from '@timelake/iceberg/spec/location'
+import { isSameLocation } from '@timelake/iceberg/spec/location'
 
 /** What the target catalog can do and what the user allows. */
 export interface MigrationRules {
@@ -9,8 +9,6 @@ export interface MigrationRules {
   readonly isDiscarding: boolean
   /** Whether the target takes views by their metadata file, or at all. */
   readonly views: 'register' | 'create' | 'none'
-  /** Location prefixes of the target; undefined when it does not say. */
-  readonly allowedPrefixes: readonly string[] | undefined
 }
 
 /** One name of the source and what the target has under it. */
@@ -40,8 +38,6 @@ export function planMigration(
 
 function planSubject({ source, target }: MigrationSubject, rules: MigrationRules): MigrationAction {
   if (target !== undefined) return planExisting(source, target, rules)
-  const outside = outsideReason(source, rules)
-  if (outside !== undefined) return none('skipped', outside)
   if (source.kind === 'table') return { action: 'register', entry: source, overwrite: false }
   switch (rules.views) {
     case 'register':
@@ -91,8 +87,6 @@ function planMove(
     return none('skipped', `${state}; --overwrite --discard-target would drop them`)
   }
   if (!rules.isOverwriting) return none('skipped', `${state}; --overwrite would move it`)
-  const outside = outsideReason(source, rules)
-  if (outside !== undefined) return none('skipped', outside)
   return { action: 'register', entry: source, overwrite: true }
 }
 
@@ -100,21 +94,6 @@ function planMove(
 function isLater(source: CatalogEntry, target: CatalogEntry): boolean {
   if (source.kind === 'view') return source.lastUpdatedMs > target.lastUpdatedMs
   return source.earlierLocations.some((each) => isSameLocation(each, target.metadataLocation))
-}
-
-function outsideReason(
-  { location, metadataLocation }: CatalogEntry,
-  { allowedPrefixes }: MigrationRules,
-): string | undefined {
-  if (allowedPrefixes === undefined) return undefined
-  const outside = [location, metadataLocation].find(
-    (each) => !allowedPrefixes.some((prefix) => isLocationBelow(prefix, each)),
-  )
-  if (outside === undefined) return undefined
-  return (
-    `${outside} is outside what the target allows: add its folder to the allowed locations of the warehouse there, ` +
-    'or to TIMELAKE_EXTRA_ALLOWED_LOCATIONS of its server'
-  )
 }
 
 function none(outcome: MigrationVerdict, reason: string): MigrationAction {

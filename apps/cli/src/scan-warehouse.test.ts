@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { openMemoryObjectStore } from '@timelake/storage/memory-object-store'
 import type { NameRecord } from '@timelake/storage/name-records'
+import { LocationError } from '@timelake/storage/object-store'
 import { describe, expect, it } from 'vitest'
 import { scanWarehouse } from './scan-warehouse.ts'
 
@@ -95,6 +96,67 @@ describe('scanWarehouse', () => {
     const { found, problems } = await scan()
     expect(found[0]?.metadataLocation).toContain('00001-a')
     expect(problems).toEqual([expect.stringContaining('00001-b.metadata.json: passed over for')])
+  })
+
+  it('finds views, which have no manifest list', async () => {
+    const { put, scan } = warehouse()
+    const metadata = {
+      'view-uuid': 'v1',
+      'format-version': 1,
+      location: 'file:///lake/v/',
+      schemas: [{ type: 'struct', 'schema-id': 0, fields: [] }],
+      'current-version-id': 1,
+      versions: [
+        {
+          'version-id': 1,
+          'schema-id': 0,
+          'timestamp-ms': 7,
+          summary: {},
+          'default-namespace': [],
+          representations: [{ type: 'sql', sql: 'select 1', dialect: 'spark' }],
+        },
+      ],
+      'version-log': [{ 'timestamp-ms': 7, 'version-id': 1 }],
+    }
+    await put('v/metadata/00000-a.gz.metadata.json', gzipSync(JSON.stringify(metadata)))
+    const { found, problems } = await scan()
+    expect(problems).toEqual([])
+    expect(found).toMatchObject([
+      { kind: 'view', tableUuid: 'v1', location: 'file:///lake/v', lastUpdatedMs: 7 },
+    ])
+  })
+
+  it('goes on when one file is larger than it may be, also once it is unpacked', async () => {
+    const { put, scan } = warehouse()
+    await put('t/metadata/00001-a.metadata.json', metadataText('file:///lake/t', {}))
+    await put('t/metadata/00002-b.metadata.json', new Uint8Array(1_000_001))
+    await put('t/metadata/00003-c.gz.metadata.json', gzipSync(Buffer.alloc(2_000_000, 32)))
+    const { found, problems } = await scan()
+    expect(found).toMatchObject([
+      { metadataLocation: expect.stringContaining('00001-a') as string },
+    ])
+    expect(problems).toHaveLength(2)
+  })
+
+  it('reports a folder that the settings do not allow', async () => {
+    const store = openMemoryObjectStore()
+    const guarded: typeof store = {
+      ...store,
+      list: (prefix) => {
+        if (!prefix.startsWith(WAREHOUSE)) throw new LocationError('outside')
+        return store.list(prefix)
+      },
+    }
+    const record: NameRecord = {
+      ...{ kind: 'table', id: 't', tableUuid: 'u', levels: ['a'], name: 't' },
+      ...{
+        location: 'file:///other/t',
+        metadataLocation: 'file:///other/t/metadata/1.metadata.json',
+      },
+    }
+    const options = { warehouseLocation: WAREHOUSE, metadataBytesMax: 1_000_000 }
+    const { problems } = await scanWarehouse({ ...options, store: guarded, records: [record] })
+    expect(problems).toEqual([expect.stringContaining('TIMELAKE_EXTRA_ALLOWED_LOCATIONS')])
   })
 
   it('looks into folders outside the warehouse only when a record names them', async () => {

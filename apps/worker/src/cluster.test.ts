@@ -72,7 +72,7 @@ describe.skipIf(databaseUrl === undefined || redisUrl === undefined)('several wo
     return schedule?.dueAtMs === undefined && schedule?.pendingCommits === 0n
   }
 
-  it('I26 never compact one table at the same time, and count each event once', async () => {
+  it('I23 never compact one table at the same time, and count each event once', async () => {
     await Promise.all([start(), start(), start()])
     const expected: number[] = []
     for (let round = 0; round < 5; round++) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { pruneJobRuns } from '@timelake/database/job-runs'
+import { abandonExpiredRuns, pruneJobRuns } from '@timelake/database/job-runs'
 import { pruneOutbox } from '@timelake/database/outbox'
 import { cleanUpOutputs } from './clean-up-outputs.ts'
 import type { WorkerContext } from './context.ts'
@@ -178,6 +178,8 @@ async function surveyStep({ config, context, queue, sentJobs }: Worker): Promise
 async function cleanUpStep(worker: Worker, signal: AbortSignal): Promise<'wait'> {
   const { config, context, metrics, workerId, activeRunIds } = worker
   const { database, nowMs, log } = context
+  // One lease more than the owner has, because clocks of machines differ.
+  await abandonExpiredRuns(database, { expiredByMs: nowMs() - config.leaseMs, nowMs: nowMs() })
   const cleaned = await cleanUpOutputs(
     {
       database,

@@ -7,7 +7,6 @@ export function droppedTableJson(row: DroppedTableRow): JsonObject {
   const { purgeStartedAtMs, purgedAtMs } = row
   return {
     ...tableRowJson(row),
-    kind: row.kind,
     'dropped-ms': msJson(row.droppedAtMs),
     'can-come-back': purgeStartedAtMs === undefined && purgedAtMs === undefined,
     'purge-requested': row.purgeRequested,

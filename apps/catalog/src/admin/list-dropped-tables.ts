@@ -13,7 +13,7 @@ import { queryParameter } from '../http/raw-path.ts'
 import type { RouteCall } from '../http/route.ts'
 import { droppedTableJson, msJson } from './dropped-table-json.ts'
 
-/** GET /admin/v1/dropped-tables?warehouse=: the dropped tables and views of a warehouse, last dropped first, in pages. */
+/** GET /admin/v1/dropped-tables?warehouse=: the dropped tables of a warehouse, last dropped first, in pages. */
 export async function listDroppedTables(call: RouteCall): Promise<HttpAnswer> {
   const { config, context, warehouses } = call.catalog
   const name = queryParameter(call.query, 'warehouse') || config.defaultWarehouse

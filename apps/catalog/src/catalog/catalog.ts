@@ -1,4 +1,5 @@
 import type { IdempotencyOutcome } from '@timelake/database/idempotency'
+import type { SwapBatcher } from '@timelake/database/swap-batcher'
 import type { TableRow } from '@timelake/database/table-row'
 import type { BackgroundTasks } from '../background-tasks.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
@@ -22,6 +23,8 @@ export interface Catalog {
   readonly metadata: MetadataCache<LoadedMetadata>
   readonly views: MetadataCache<LoadedView>
   readonly lanes: CommitLanes
+  /** Moves pointers, those of different tables together. */
+  readonly swaps: SwapBatcher
   readonly background: BackgroundTasks
   readonly metrics: CatalogMetrics
 }

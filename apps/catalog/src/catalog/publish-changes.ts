@@ -1,4 +1,9 @@
-import { commitTables, type RefusedSet, type TableStep } from '@timelake/database/commit-tables'
+import {
+  commitTables,
+  type RefusedSet,
+  type TableSet,
+  type TableStep,
+} from '@timelake/database/commit-tables'
 import { readPointers, type SettledPointer } from '@timelake/database/read-pointers'
 import { snapshotsAdded } from '@timelake/iceberg/commit/snapshots-added'
 import { invariant } from '@timelake/iceberg/spec/invariant'
@@ -76,11 +81,23 @@ function settle(catalog: Catalog, publication: Publication): Promise<SetOutcome>
   }
   return settleChange<SetOutcome>({
     what: 'the commit',
-    send: () => commitTables(database, tables),
+    send: () => swapTogether(catalog, tables) ?? commitTables(database, tables),
     isApplied: ({ outcome }) => outcome === 'committed',
     findApplied: async () =>
       (await wasPublished(catalog, publication)) ? { outcome: 'committed' } : undefined,
   })
+}
+
+/** The commit of one table that stays where it is goes with those of other tables that wait; undefined for other sets. */
+function swapTogether(
+  { swaps }: Catalog,
+  { steps, nowMs, idempotency }: TableSet,
+): Promise<SetOutcome> | undefined {
+  const [step, ...others] = steps
+  if (step?.change !== 'swap' || step.moves === true || others.length > 0) return undefined
+  return swaps
+    .swap({ ...step, nowMs, idempotency })
+    .then((outcome) => (outcome === 'swapped' ? { outcome: 'committed' } : { outcome, index: 0 }))
 }
 
 /** Nothing was applied: our files go, and what we knew of the tables is not to be trusted. */

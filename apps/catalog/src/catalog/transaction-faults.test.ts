@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import type { ObjectStore, PutOutcome } from '@timelake/storage/object-store'
 import type { FaultPoint } from '@timelake/timelake/contract/fault-points'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { faultyDatabase, type DatabaseFaults, type FaultyRow } from '../faulty-database.ts'
 import { describeOnEachDatabase } from '../on-each-database.ts'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
@@ -17,6 +17,9 @@ const TABLES = 3
 interface Faults extends DatabaseFaults {
   put?: (write: () => Promise<PutOutcome>) => Promise<PutOutcome>
 }
+
+// It runs on a server that others may be using.
+vi.setConfig({ testTimeout: 120_000 })
 
 describeOnEachDatabase('a transaction whose answers are lost', (on) => {
   let catalog: TestCatalog

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { expectWholeState } from '../expect-whole-state.ts'
 import { describeOnEachDatabase } from '../on-each-database.ts'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
@@ -11,6 +11,9 @@ import { balanceOf, book, openAccounts, transfer, type Account } from '../test-t
 const ACCOUNTS = 5
 const PAIRS = 50
 const ATTEMPTS_MAX = 1_000
+
+// It runs on a server that others may be using.
+vi.setConfig({ testTimeout: 120_000 })
 
 describeOnEachDatabase('racing transactions', (on) => {
   /** One process, and on PostgreSQL a second one on the same database. */

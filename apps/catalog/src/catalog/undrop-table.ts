@@ -8,7 +8,7 @@ import { findTableById } from '@timelake/database/find-tables'
 import { findNamespace } from '@timelake/database/namespaces'
 import type { EventInput } from '@timelake/database/outbox'
 import type { TableRow } from '@timelake/database/table-row'
-import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { InvalidInputError, ValidationFailedError } from '@timelake/iceberg/spec/errors'
 import { printJson } from '@timelake/iceberg/spec/json'
 import { PurgeBegunError, UndropConflictError } from './admin-errors.ts'
 import { NoSuchNamespaceError, NoSuchTableIdError } from './catalog-errors.ts'
@@ -17,7 +17,6 @@ import { findAnyRow, nameTakenBy } from './find-row.ts'
 import { checkTableRoots, LocationOverlapError } from './location-rules.ts'
 import { settleChange } from './settle-change.ts'
 import { identifierKey, type TableIdentifier } from './table-identifier.ts'
-import { checkViewRoots } from './view-location-rules.ts'
 import type { Warehouse } from './warehouse.ts'
 
 export interface TableUndrop {
@@ -28,8 +27,8 @@ export interface TableUndrop {
 }
 
 /**
- * Brings a dropped table or view back under its id, and takes back a wish for its purge. One that is live, because it came
- * back before, stays as it is. Throws NoSuchTableIdError, NoSuchNamespaceError, PurgeBegunError, NameTakenError,
+ * Brings a dropped table back under its id, and takes back a wish for its purge. One that is live, because it came back
+ * before, stays as it is. Throws NoSuchTableIdError, NoSuchNamespaceError, PurgeBegunError, NameTakenError,
  * UndropConflictError (its location is taken), MetadataFileMissingError (an engine deleted its files), and InvalidInputError
  * when its location is not allowed any more.
  */
@@ -37,6 +36,9 @@ export async function undropTable(catalog: Catalog, undrop: TableUndrop): Promis
   const { context, warehouses } = catalog
   const dropped = await findDroppedTable(context.database, undrop.id)
   if (dropped === undefined) return liveTable(catalog, undrop.id)
+  if (dropped.kind === 'view') {
+    throw new ValidationFailedError('expected a table, found a view: its files went with it', 'id')
+  }
   const warehouse = await warehouses.byId(dropped.warehouseId)
   const { levels = dropped.levels, name = dropped.name } = undrop
   const lane = identifierKey(warehouse.id, { levels, name })
@@ -59,27 +61,27 @@ interface Undropping {
 
 async function undropInTurn(catalog: Catalog, undropping: Undropping): Promise<TableRow> {
   const { warehouse, dropped, identifier } = undropping
-  const { id, kind } = dropped
+  const { id } = dropped
   const { database } = catalog.context
   const namespace = await findNamespace(database, warehouse.id, identifier.levels)
   if (namespace === undefined) throw new NoSuchNamespaceError(identifier.levels)
   if (isPurging(dropped)) throw new PurgeBegunError('bring back', id)
   const existing = await findAnyRow(catalog, warehouse, identifier)
   if (existing !== undefined && existing.id !== id) {
-    throw await nameTakenBy(catalog, warehouse, { ...identifier, kind })
+    throw await nameTakenBy(catalog, warehouse, { ...identifier, kind: 'table' })
   }
   await checkRoots(catalog, undropping)
   const outcome = await restore(catalog, undropping, namespace.id)
   switch (outcome) {
     case 'restored':
-      catalog.context.log.info({ tableId: id }, `${kind} brought back`)
+      catalog.context.log.info({ tableId: id }, 'table brought back')
       return liveTable(catalog, id)
     case 'missing':
       return liveTable(catalog, id)
     case 'purge-begun':
       throw new PurgeBegunError('bring back', id)
     case 'exists':
-      throw await nameTakenBy(catalog, warehouse, { ...identifier, kind })
+      throw await nameTakenBy(catalog, warehouse, { ...identifier, kind: 'table' })
     case 'namespace-missing':
       throw new NoSuchNamespaceError(identifier.levels)
   }
@@ -91,17 +93,11 @@ function isPurging({ purgeStartedAtMs, purgedAtMs }: DroppedTableRow): boolean {
 
 /** Reads the metadata file, so that nothing comes back whose files an engine deleted. */
 async function checkRoots(catalog: Catalog, { warehouse, dropped }: Undropping): Promise<void> {
-  const { id, kind, metadataLocation } = dropped
+  const { id, metadataLocation } = dropped
   try {
-    if (kind === 'table') {
-      catalog.metadata.delete(warehouse, metadataLocation)
-      const { metadata } = await catalog.metadata.get(warehouse, metadataLocation)
-      await checkTableRoots(catalog, warehouse, { id, metadata })
-    } else {
-      catalog.views.delete(warehouse, metadataLocation)
-      const { metadata } = await catalog.views.get(warehouse, metadataLocation)
-      await checkViewRoots(catalog, warehouse, { metadata })
-    }
+    catalog.metadata.delete(warehouse, metadataLocation)
+    const { metadata } = await catalog.metadata.get(warehouse, metadataLocation)
+    await checkTableRoots(catalog, warehouse, { id, metadata })
   } catch (cause) {
     throw conflictOf(cause, dropped)
   }
@@ -119,7 +115,7 @@ async function restore(catalog: Catalog, undropping: Undropping, namespaceId: st
   }
   try {
     return await settleChange({
-      what: `the return of the ${dropped.kind}`,
+      what: 'the return of the table',
       send: () => undropRow(database, change),
       isApplied: (outcome) => outcome === 'restored',
       async findApplied() {
@@ -135,9 +131,9 @@ async function restore(catalog: Catalog, undropping: Undropping, namespaceId: st
 }
 
 /** The worker treats it like a registration: it looks at the table once. */
-function eventOf({ kind, metadataLocation }: DroppedTableRow): EventInput {
+function eventOf({ metadataLocation }: DroppedTableRow): EventInput {
   const payload = printJson({ 'metadata-location': metadataLocation, restored: true })
-  return { kind: `${kind}-registered`, payload }
+  return { kind: 'table-registered', payload }
 }
 
 function conflictOf(cause: unknown, { id, location }: DroppedTableRow): unknown {

@@ -11,7 +11,7 @@ import { makeNamespace, makeTable } from '../test-tables.ts'
 
 let catalog: TestCatalog
 beforeAll(async () => {
-  catalog = await openTestCatalog()
+  catalog = await openTestCatalog({ config: { isOnlyWriter: true } })
   await makeNamespace(catalog, ['ns'])
 })
 afterAll(() => catalog.stop())

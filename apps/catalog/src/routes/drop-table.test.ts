@@ -21,6 +21,7 @@ it.each([
   ['plain', '', false],
   ['no', '?purgeRequested=False', false],
   ['yes', '?purgeRequested=true', true],
+  ['pythonic', '?purgeRequested=True', true],
   ['shouted', '?purgeRequested=TRUE', true],
 ])('B079: drop %s%s records the purge and deletes no file', async (name, query, purge) => {
   const { path } = await makeTable(catalog, { levels: ['ns'], name })
@@ -57,7 +58,10 @@ it('files cannot be shared with a second table, so that no purge of one can hurt
 
 it('B079: refuses a value that is neither true nor false', async () => {
   const { path } = await makeTable(catalog, { levels: ['ns'], name: 'maybe' })
-  expect((await catalog.call('DELETE', `${path}?purgeRequested=maybe`)).status).toBe(400)
+  for (const text of ['maybe', '1', 'yes', '', 'true%00']) {
+    const answer = await catalog.call('DELETE', `${path}?purgeRequested=${text}`)
+    expect(answer.status, text).toBe(400)
+  }
   expect((await catalog.call('HEAD', path)).status).toBe(204)
 })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ensureWarehouse } from '@timelake/database/warehouses'
+import { createWarehouse, ensureWarehouse } from '@timelake/database/warehouses'
+import { encodeWarehouseSettings } from '../catalog/warehouse.ts'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { errorOf, member, textAt } from '../test-json.ts'
 
@@ -57,6 +58,59 @@ it('leads every warehouse to its own namespaces, also when its name needs encodi
   expect(member(json, 'namespaces')).toEqual([])
 })
 
+it('tells clients of a bucket how to reach it, and lets the operator say otherwise', async () => {
+  const profile = { type: 's3', endpoint: 'http://h:1', region: 'eu', 'path-style': true }
+  const made = await createWarehouse(
+    catalog.database,
+    {
+      id: 's3',
+      name: 'bucket',
+      location: 's3://lake/x',
+      storageProfile: JSON.stringify(profile),
+      sealedCredentials: 'v1.sealed',
+      settings: encodeWarehouseSettings({
+        allowedLocations: [],
+        defaults: { 's3.region': 'other', 'io-impl': 'x' },
+        overrides: { uri: 'https://lake.example', 's3.path-style-access': 'false' },
+        delegation: [],
+      }),
+      nowMs: 1,
+    },
+    () => false,
+  )
+  expect(made.outcome).toBe('created')
+  const { json, text } = await catalog.call('GET', '/v1/config?warehouse=bucket')
+  expect(member(json, 'defaults')).toEqual({
+    's3.endpoint': 'http://h:1',
+    's3.region': 'other',
+    'client.region': 'eu',
+    's3.path-style-access': 'true',
+    'io-impl': 'x',
+  })
+  expect(member(json, 'overrides')).toEqual({
+    uri: 'https://lake.example',
+    's3.path-style-access': 'false',
+    prefix: 'bucket',
+    'namespace-separator': '%1F',
+  })
+  expect(text).not.toContain('sealed')
+})
+
+it('says that a warehouse must be named where there is no default one', async () => {
+  const other = await openTestCatalog({ config: { defaultWarehouse: 'nowhere' } })
+  try {
+    const answer = await other.call('GET', '/v1/config')
+    expect(answer.status).toBe(400)
+    expect(errorOf(answer).message).toBe(
+      'warehouse: name one: there is no default warehouse nowhere',
+    )
+    expect((await other.call('GET', '/v1/config?warehouse=main')).status).toBe(200)
+    expect((await other.call('GET', '/v1/config?warehouse=nowhere')).status).toBe(404)
+  } finally {
+    await other.stop()
+  }
+})
+
 it('refuses a prefix that is no warehouse', async () => {
   const answer = await catalog.call('GET', '/v1/other/namespaces')
   expect(answer.status).toBe(404)
@@ -68,7 +122,7 @@ const announced = async (): Promise<string[]> =>
 
 it('announces exactly the routes that are there', async () => {
   const endpoints = await announced()
-  expect(endpoints).toHaveLength(15)
+  expect(endpoints).toHaveLength(24)
   for (const endpoint of endpoints) {
     const [method = '', template = ''] = endpoint.split(' ')
     const path = template.replace('{prefix}', 'main').replaceAll(/\{\w+\}/g, 'x')
@@ -86,15 +140,13 @@ it('B013: refuses no verbatim use of the prefix', async () => {
 })
 
 it.each([
-  ['GET', 'namespaces/a/views', 406],
-  ['POST', 'transactions/commit', 406],
+  ['GET', 'namespaces/a/functions', 406],
+  ['POST', 'namespaces/a/tables/t/unregister', 406],
   ['POST', 'namespaces/a/tables/t/plan', 406],
   ['GET', 'namespaces/a/tables/t/credentials', 406],
-  ['GET', 'namespaces/a/views/v', 404],
-  ['HEAD', 'namespaces/a/views/v', 404],
+  ['POST', 'namespaces/a/tables/t/sign', 406],
 ])('answers %s %s, which is not announced, with %i', async (method, path, status) => {
   const answer = await catalog.call(method, `/v1/main/${path}`)
   expect(answer.status).toBe(status)
-  if (method === 'HEAD') expect(answer.text).toBe('')
-  else expect(errorOf(answer).code).toBe(status)
+  expect(errorOf(answer).code).toBe(status)
 })

@@ -10,6 +10,7 @@ let objectReads = 0
 let queries = 0
 beforeAll(async () => {
   catalog = await openTestCatalog({
+    config: { isOnlyWriter: true },
     wrapStore: (store) => ({
       ...store,
       get: (...call) => ((objectReads += 1), store.get(...call)),

@@ -186,7 +186,7 @@ describe('compact-table on S3', () => {
     await double.close()
   })
 
-  it('I23 fetches each input once, stores one output, and keeps nothing on the local disk', async () => {
+  it('fetches each input once, stores one output, and keeps nothing on the local disk', async () => {
     double.forgetRequests()
     expect(await compact()).toMatchObject({ state: 'succeeded' })
     const seen = double.requests()

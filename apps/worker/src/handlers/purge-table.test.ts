@@ -1,7 +1,9 @@
 import { sameStoreForAll } from '@timelake/storage/warehouse-stores'
 import { findDroppedTable, undropTable } from '@timelake/database/dropped-tables'
 import { requestJob } from '@timelake/database/maintenance-schedule'
+import { createNamespace } from '@timelake/database/namespaces'
 import { createTable, dropTable, restoreTable } from '@timelake/database/tables'
+import { ensureWarehouse } from '@timelake/database/warehouses'
 import { newTableMetadata } from '@timelake/iceberg/commit/new-table-metadata'
 import { appendFiles } from '@timelake/iceberg/snapshot/append-files'
 import {
@@ -15,8 +17,12 @@ import {
   type DeleteResult,
   type ObjectStore,
 } from '@timelake/storage/object-store'
+import { openS3ObjectStore } from '@timelake/storage/s3-object-store'
+import { openS3Double } from '@timelake/testing/open-s3-double'
+import { openTestS3Store } from '@timelake/testing/open-test-s3'
+import { testServices } from '@timelake/testing/test-services'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTestLake, TEST_SCHEMA, type TestLake } from '../open-test-lake.ts'
+import { openTestLake, TEST_SCHEMA, type TestLake, type TestPlace } from '../open-test-lake.ts'
 import { runJob, type RanJob } from '../run-job.ts'
 import { makeWorkerMetrics } from '../worker-metrics.ts'
 import { purgeTableHandler } from './purge-table.ts'
@@ -26,18 +32,6 @@ const GRACE_MS = 10_000
 let lake: TestLake
 let row: TableRow
 
-beforeAll(async () => {
-  lake = await openTestLake()
-})
-
-beforeEach(async () => {
-  await lake.database.query('delete from catalog_table')
-  await lake.reset()
-  row = await lake.table()
-})
-
-afterAll(() => lake.close())
-
 /** Asks for a purge of the table and runs it as the worker does. */
 async function purge(store: Partial<ObjectStore> = {}, signal?: AbortSignal): Promise<RanJob> {
   const { database, context, clock } = lake
@@ -46,7 +40,7 @@ async function purge(store: Partial<ObjectStore> = {}, signal?: AbortSignal): Pr
   await requestJob(database, { ...identity, ...asked })
   context.registry.clear()
   const handler = purgeTableHandler({
-    context: { ...context, stores: sameStoreForAll({ ...lake.files.store, ...store }) },
+    context: { ...context, stores: sameStoreForAll({ ...lake.place.store, ...store }) },
     config: { purgeGraceMs: GRACE_MS, extraAllowedLocations: [] },
     metrics: makeWorkerMetrics(context),
   })
@@ -73,12 +67,12 @@ async function dropAndWait(purgeRequested = true): Promise<void> {
 
 async function objectsBelow(location: string): Promise<string[]> {
   const locations: string[] = []
-  for await (const entry of lake.files.store.list(location)) locations.push(entry.location)
+  for await (const entry of lake.place.store.list(location)) locations.push(entry.location)
   return locations.sort()
 }
 
 const put = async (location: string, text = 'x'): Promise<string> => {
-  await lake.files.store.putIfAbsent(location, new TextEncoder().encode(text))
+  await lake.place.store.putIfAbsent(location, new TextEncoder().encode(text))
   return location
 }
 
@@ -122,7 +116,7 @@ async function commitFiles(filePaths: readonly string[]): Promise<string> {
     },
   })
   for (const { location, bytes } of [...manifests, manifestList]) {
-    await lake.files.store.putIfAbsent(location, bytes)
+    await lake.place.store.putIfAbsent(location, bytes)
   }
   const ref = { type: 'branch', snapshotId: 7n } as const
   await lake.commit({
@@ -138,10 +132,11 @@ async function commitFiles(filePaths: readonly string[]): Promise<string> {
 /** Registers another table, with the last metadata file of this one or with a new one made from it. */
 async function registerOther(
   change?: (metadata: TableMetadata) => TableMetadata,
+  home: Pick<TableRow, 'warehouseId' | 'namespaceId'> = row,
 ): Promise<TableRow> {
   const from = (await findDroppedTable(lake.database, row.id)) ?? (await lake.table())
   const { metadataLocation: fromLocation } = from
-  const last = decodeTableMetadata(await lake.files.store.get(fromLocation))
+  const last = decodeTableMetadata(await lake.place.store.get(fromLocation))
   const metadata = change === undefined ? last : change(last)
   const { tableUuid, location } = metadata
   const metadataLocation =
@@ -149,7 +144,7 @@ async function registerOther(
       ? fromLocation
       : await put(`${location}/metadata/00000-b.metadata.json`, encodeTableMetadata(metadata))
   const id = lake.context.newUuid()
-  const { warehouseId, namespaceId } = row
+  const { warehouseId, namespaceId } = home
   const table = {
     id,
     warehouseId,
@@ -166,7 +161,69 @@ async function registerOther(
   return { ...table, kind: 'table', levels: ['n'], version: 0n }
 }
 
-describe('purge-table', () => {
+/** A second warehouse in the same store, beside the first. */
+async function otherWarehouse() {
+  const { database, context, place } = lake
+  const [id, namespaceId] = [context.newUuid(), context.newUuid()]
+  const location = `${place.location}/other-${id}`
+  await ensureWarehouse(database, { id, name: `other-${id}`, location, nowMs: 1 })
+  const event = { kind: 'namespace-created' as const, payload: '{}' }
+  const namespace = { id: namespaceId, warehouseId: id, levels: ['n'], properties: {} }
+  await createNamespace(database, { ...namespace, nowMs: 1, event })
+  return { warehouseId: id, namespaceId, location }
+}
+
+interface OpenPlace extends TestPlace {
+  close(): Promise<void>
+}
+
+async function inDouble(): Promise<OpenPlace> {
+  const double = await openS3Double()
+  const { endpoint, region, bucket, accessKeyId, secretAccessKey } = double
+  const store = openS3ObjectStore({
+    profile: { type: 's3', endpoint, region, pathStyle: true },
+    credentials: { accessKeyId, secretAccessKey },
+  })
+  return {
+    store,
+    location: `s3://${bucket}/tests`,
+    async close() {
+      store.close()
+      await double.close()
+    },
+  }
+}
+
+async function onServer(): Promise<OpenPlace | undefined> {
+  const real = openTestS3Store()
+  return real && { ...real, close: () => real.remove() }
+}
+
+const PLACES = [
+  { name: 'local disk', open: async () => undefined, isThere: true },
+  { name: 'S3', open: inDouble, isThere: true },
+  // Skipped where no S3 server is set.
+  { name: 'the real S3 server', open: onServer, isThere: testServices().s3 !== undefined },
+]
+
+describe.each(PLACES)('purge-table on $name', ({ open, isThere }) => {
+  let place: OpenPlace | undefined
+  if (!isThere) return it.skip('needs the server', () => {})
+
+  beforeAll(async () => {
+    place = await open()
+    lake = await openTestLake(place)
+  })
+  beforeEach(async () => {
+    await lake.database.query('delete from catalog_table')
+    await lake.reset()
+    row = await lake.table()
+  })
+  afterAll(async () => {
+    await lake.close()
+    await place?.close()
+  })
+
   it('I30 deletes what the last metadata reaches, leaves the rest, and says so', async () => {
     await lake.append(1, 2, 3)
     await lake.append(4)
@@ -224,7 +281,7 @@ describe('purge-table', () => {
     const deleteMany = async (locations: readonly string[]) => {
       if (!isRegistered) await registerOther()
       isRegistered = true
-      return lake.files.store.deleteMany(locations)
+      return lake.place.store.deleteMany(locations)
     }
     const reason = 'table n.other has the same UUID, metadata file or folder'
     expect(await purge({ deleteMany })).toEqual(ended({ state: 'skipped', reason }))
@@ -240,7 +297,7 @@ describe('purge-table', () => {
       const event = { kind: 'table-registered', payload: '{}' } as const
       const undrop = { tableId, namespaceId, name, nowMs: lake.clock.nowMs(), event }
       undrops.push(await undropTable(lake.database, undrop))
-      return lake.files.store.deleteMany(locations)
+      return lake.place.store.deleteMany(locations)
     }
     expect(await purge({ deleteMany })).toEqual(ended({ state: 'succeeded' }))
     expect(new Set(undrops)).toEqual(new Set(['purge-begun']))
@@ -299,7 +356,7 @@ describe('purge-table', () => {
     await lake.append(1)
     const before = await objectsBelow(row.location)
     await dropAndWait()
-    const location = `${lake.files.location}/lake/${lake.context.newUuid()}`
+    const location = `${lake.place.location}/lake/${lake.context.newUuid()}`
     await registerOther((from) => ({ ...from, tableUuid: lake.context.newUuid(), location }))
     const reason = `table n.other uses files in ${row.location}`
     expect(await purge()).toEqual(ended({ state: 'skipped', reason }))
@@ -309,7 +366,7 @@ describe('purge-table', () => {
   it('B080: touches no file of the live table whose metadata the dropped one had copied', async () => {
     await lake.append(1, 2)
     const victim = row
-    const location = `${lake.files.location}/lake/${lake.context.newUuid()}`
+    const location = `${lake.place.location}/lake/${lake.context.newUuid()}`
     const copy = await registerOther((from) => ({
       ...from,
       tableUuid: lake.context.newUuid(),
@@ -328,18 +385,57 @@ describe('purge-table', () => {
     expect(await objectsBelow(location)).toEqual([])
   })
 
+  it('B080: leaves a table alone whose files a table of another warehouse names', async () => {
+    await lake.append(1)
+    const before = await objectsBelow(row.location)
+    await dropAndWait()
+    const home = await otherWarehouse()
+    const location = `${home.location}/${lake.context.newUuid()}`
+    const changed = { tableUuid: lake.context.newUuid(), location }
+    await registerOther((from) => ({ ...from, ...changed }), home)
+    const reason = `table n.other uses files in ${row.location}`
+    expect(await purge()).toEqual(ended({ state: 'skipped', reason }))
+    expect(await objectsBelow(row.location)).toEqual(before)
+  })
+
+  it('B081: deletes nothing of another warehouse, whatever its own metadata names', async () => {
+    const home = await otherWarehouse()
+    const victims = [
+      await put(`${home.location}/t/data/rows.parquet`),
+      await put(`${home.location}/t/metadata/v1.metadata.json`),
+      await put(`${home.location}/.timelake/names/n.json`),
+    ]
+    await commitFiles(victims)
+    row = await lake.table()
+    await rewriteMetadata(({ metadataLog }) => ({
+      properties: { 'write.data.path': `${home.location}/t`, 'write.metadata.path': home.location },
+      metadataLog: [
+        ...metadataLog,
+        ...[row.metadataLocation, ...victims].map((metadataFile) => ({
+          timestampMs: 1,
+          metadataFile,
+        })),
+      ],
+    }))
+    await dropAndWait()
+    const end = await purge()
+    expect(end).toEqual(ended({ state: 'succeeded' }))
+    for (const victim of victims) expect(await lake.place.store.stat(victim), victim).toBeDefined()
+    expect(await objectsBelow(row.location)).toEqual([])
+  })
+
   it('B081: deletes no file elsewhere that its own manifests name', async () => {
-    const victim = await put(`${lake.files.location}/lake/victim-${row.id}/data/rows.parquet`)
+    const victim = await put(`${lake.place.location}/lake/victim-${row.id}/data/rows.parquet`)
     const list = await commitFiles([victim, `${row.location}/data/../../x`, row.metadataLocation])
     await dropAndWait()
     const reason = '4 files deleted, 2 left alone (outside)'
     expect(await purge()).toEqual(ended({ state: 'succeeded', reason }))
-    expect(await lake.files.store.stat(victim)).toBeDefined()
-    expect(await lake.files.store.stat(list)).toBeUndefined()
+    expect(await lake.place.store.stat(victim)).toBeDefined()
+    expect(await lake.place.store.stat(list)).toBeUndefined()
   })
 
   it('B081: deletes below its data and metadata paths, and nothing in folders that are not its own', async () => {
-    const root = `${lake.files.location}/lake`
+    const root = `${lake.place.location}/lake`
     const [own, taken, victim] = ['own', 'taken', 'victim'].map(
       (name) => `${root}/${name}-${row.id}`,
     )
@@ -363,7 +459,7 @@ describe('purge-table', () => {
     const files = [
       `${own}/a.json`,
       `${victim}/b.json`,
-      `${lake.files.location}/c.json`,
+      `${lake.place.location}/c.json`,
       `${root}/.timelake/names/d.json`,
     ]
     for (const file of files) await put(file)
@@ -372,7 +468,7 @@ describe('purge-table', () => {
         'write.data.path': `${own}`,
         'write.metadata.path': `${taken}`,
         'write.object-storage.path': `${root}/.timelake`,
-        'write.folder-storage.path': lake.files.location,
+        'write.folder-storage.path': lake.place.location,
       },
       metadataLog: [...metadataLog, ...files, neighbour].map((each) =>
         typeof each === 'string' ? { timestampMs: 1, metadataFile: each } : each,
@@ -383,7 +479,7 @@ describe('purge-table', () => {
     expect(await purge()).toEqual(ended({ state: 'succeeded', reason }))
     expect(await objectsBelow(`${own}`)).toEqual([])
     for (const file of [...files.slice(1), neighbour]) {
-      expect(await lake.files.store.stat(file), file).toBeDefined()
+      expect(await lake.place.store.stat(file), file).toBeDefined()
     }
   })
 
@@ -399,13 +495,13 @@ describe('purge-table', () => {
         if (count++ >= allowed) {
           return { location, outcome: 'failed', error: new StoreUnavailableError('slow down') }
         }
-        await lake.files.store.delete(location)
+        await lake.place.store.delete(location)
         return { location, outcome: 'gone' }
       }
       const deleteMany = async (locations: readonly string[]) => {
         if (how === 'a failure of the store') return Promise.all(locations.map(deleteOne))
         if (count++ === allowed) stop.abort(new Error('stopped'))
-        return lake.files.store.deleteMany(locations)
+        return lake.place.store.deleteMany(locations)
       }
       await purge({ deleteMany }, stop.signal)
       const left = await objectsBelow(row.location)
@@ -418,7 +514,7 @@ describe('purge-table', () => {
     await lake.append(1)
     const { name } = row
     await dropAndWait()
-    const location = `${lake.files.location}/lake/${lake.context.newUuid()}`
+    const location = `${lake.place.location}/lake/${lake.context.newUuid()}`
     const at = { tableUuid: lake.context.newUuid(), location, nowMs: 1 }
     const again = await registerOther(() =>
       newTableMetadata({ schema: TEST_SCHEMA, properties: {} }, at),
@@ -431,7 +527,7 @@ describe('purge-table', () => {
 
   it('is done when the metadata file is gone', async () => {
     await dropAndWait()
-    await lake.files.store.delete(row.metadataLocation)
+    await lake.place.store.delete(row.metadataLocation)
     const reason = 'its metadata file is not there any more'
     expect(await purge()).toEqual(ended({ state: 'succeeded', reason }))
     expect(await purgedAtMs()).toBeDefined()

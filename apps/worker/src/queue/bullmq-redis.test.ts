@@ -126,8 +126,8 @@ describe('openBullmqRedisQueue', () => {
     await waitFor(() => queue.isUp(), WAIT)
     await redis.kill()
     const startedMs = performance.now()
-    await queue.stop({ waitMsMax: 20_000 })
-    expect(performance.now() - startedMs).toBeLessThan(10_000)
+    await queue.stop({ waitMsMax: 60_000 })
+    expect(performance.now() - startedMs).toBeLessThan(30_000)
   })
 
   it.skipIf(!isThere)('says that a server evicts keys', TEST, async () => {
@@ -140,7 +140,7 @@ describe('openBullmqRedisQueue', () => {
     )
   })
 
-  it.skipIf(!isThere)('keeps the password out of every error', TEST, async () => {
+  it.skipIf(!isThere)('I29 keeps the password out of every error', TEST, async () => {
     const redis = await server()
     await redis.start()
     const password = 'wrong-secret'
