@@ -87,6 +87,184 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/warehouses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All warehouses
+         * @description In order of name, in pages.
+         */
+        get: operations["listWarehouses"];
+        put?: never;
+        /**
+         * Make a warehouse
+         * @description No object is touched. Two warehouses of one store never equal or nest, their allowed locations included; stores are told apart by the host and port of their endpoint.
+         */
+        post: operations["createWarehouse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/warehouses/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try the store of a warehouse that is only described
+         * @description Nothing of it is kept; the small objects that are written are removed again.
+         */
+        post: operations["probeNewWarehouse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/warehouses/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a warehouse, percent-encoded. */
+                name: components["parameters"]["warehouse-name"];
+            };
+            cookie?: never;
+        };
+        /** A warehouse by its name */
+        get: operations["getWarehouse"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget a warehouse
+         * @description No object is touched.
+         */
+        delete: operations["deleteWarehouse"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a warehouse
+         * @description Changes the members that are given, each as a whole; the others stay. New credentials are in use at once in the process that answers and within a second in others. The location stays as long as anything is in the warehouse.
+         */
+        patch: operations["updateWarehouse"];
+        trace?: never;
+    };
+    "/admin/v1/warehouses/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a warehouse, percent-encoded. */
+                name: components["parameters"]["warehouse-name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Try the store of a warehouse */
+        post: operations["probeWarehouse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/dropped-tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The dropped tables of a warehouse
+         * @description Last dropped first, in pages.
+         */
+        get: operations["listDroppedTables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/dropped-tables/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete the files of a dropped table
+         * @description As if it had been dropped with `purgeRequested=true` now: the grace counts from now, and tables with `gc.enabled=false` are left alone. Asking twice changes nothing.
+         */
+        delete: operations["purgeDroppedTable"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/dropped-tables/{id}/undrop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring a dropped table back
+         * @description Under its id, with its last state; a wish for its purge is forgotten. A table that is live again answers the same.
+         */
+        post: operations["undropTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/dropped-tables/{id}/keep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the wish for a purge back */
+        post: operations["keepDroppedTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -144,6 +322,136 @@ export interface components {
             properties: {
                 [key: string]: string;
             };
+        };
+        /** @description Where the objects of a warehouse are and how they are reached. */
+        Storage: {
+            /** @enum {string} */
+            type: "file" | "s3";
+            /** @description `http(s)://host:port` of an S3-compatible store. Absent for AWS. */
+            endpoint?: string;
+            /** @description Needed for s3. */
+            region?: string;
+            /** @description Whether the bucket stands in the path. Default with an endpoint; without one it is in the host name. */
+            "path-style"?: boolean;
+            /** @description A role to assume. */
+            "role-arn"?: string;
+            /** @description Sent when the role is assumed. */
+            "external-id"?: string;
+            /** @description Where the role is assumed. */
+            "sts-endpoint"?: string;
+        };
+        /** @description Keys for the store. Kept sealed and never sent back. */
+        WarehouseKeys: {
+            "access-key-id": string;
+            "secret-access-key": string;
+            "session-token"?: string;
+        };
+        /** @description What may be changed of a warehouse. */
+        WarehouseMembers: {
+            /** @description Below it everything of the warehouse lies: `s3://bucket/folder` or `file:///folder`. */
+            location?: string;
+            storage?: components["schemas"]["Storage"];
+            /** @description Null for none, then the identity of the process is used. */
+            credentials?: null | components["schemas"]["WarehouseKeys"];
+            /** @description Places outside the location where tables of the warehouse may lie. */
+            "allowed-locations"?: string[];
+            /** @description Client properties that a client's own setting replaces. No secrets. */
+            defaults?: {
+                [key: string]: string;
+            };
+            /** @description Client properties that replace a client's own setting. No secrets. */
+            overrides?: {
+                [key: string]: string;
+            };
+            /** @description How clients may be given access by the catalog. No way is served yet. */
+            delegation?: string[];
+        };
+        /** @description A warehouse that is to be. */
+        NewWarehouse: components["schemas"]["WarehouseMembers"] & {
+            name: string;
+        };
+        /** @description What is to be different. With a `version`, only if it is still that one. */
+        WarehouseChange: components["schemas"]["WarehouseMembers"] & {
+            /** Format: int64 */
+            version?: bigint;
+        };
+        /** @description A warehouse without its secrets. */
+        AdminWarehouse: {
+            id: string;
+            name: string;
+            location: string;
+            storage: components["schemas"]["Storage"];
+            /** @description Null when it has none. */
+            credentials: null | components["schemas"]["KeptKeys"];
+            "allowed-locations": string[];
+            defaults: {
+                [key: string]: string;
+            };
+            overrides: {
+                [key: string]: string;
+            };
+            delegation: string[];
+            /**
+             * Format: int64
+             * @description Counts its changes.
+             */
+            version: bigint;
+        };
+        /** @description What is shown of credentials. */
+        KeptKeys: {
+            /** @description Whether this process has the key that they are sealed with. */
+            "opens-here": boolean;
+            /** @description The last four characters of the access key id; null when that would tell too much. */
+            "access-key-id-end": string | null;
+        };
+        /** @description A page of warehouses. */
+        WarehouseList: {
+            warehouses: components["schemas"]["AdminWarehouse"][];
+            /** @description Null on the last page. */
+            "next-page-token": string | null;
+        };
+        /** @description What was tried on a store. */
+        WarehouseFindings: {
+            /** @description Whether nothing failed. */
+            ok: boolean;
+            findings: components["schemas"]["WarehouseFinding"][];
+        };
+        /** @description One thing that was tried. */
+        WarehouseFinding: {
+            check: string;
+            ok: boolean;
+            /** @description What is wrong. */
+            detail: string | null;
+        };
+        /** @description The last state of a dropped table, and what becomes of its files. */
+        DroppedTable: components["schemas"]["AdminTableRow"] & {
+            /** Format: int64 */
+            "dropped-ms": bigint;
+            /** @description Whether no purge has begun. */
+            "can-come-back": boolean;
+            "purge-requested": boolean;
+            /** Format: int64 */
+            "purge-requested-ms": bigint | null;
+            /**
+             * Format: int64
+             * @description When a job looks at it; null while none is scheduled. In lists only.
+             */
+            "purge-due-ms"?: bigint | null;
+            /** Format: int64 */
+            "purge-started-ms": bigint | null;
+            /** Format: int64 */
+            "purged-ms": bigint | null;
+        };
+        /** @description A page of dropped tables. */
+        DroppedTableList: {
+            "dropped-tables": components["schemas"]["DroppedTable"][];
+            /** @description Null on the last page. */
+            "next-page-token": string | null;
+        };
+        /** @description Where a table comes back; what is absent is as it was. */
+        UndropTarget: {
+            namespace?: string[];
+            name?: string;
         };
         /** @description What maintenance did to a table, decided and will do. */
         MaintenanceReport: {
@@ -313,6 +621,15 @@ export interface components {
                 "application/json": components["schemas"]["IcebergErrorResponse"];
             };
         };
+        /** @description There is no such warehouse. */
+        "no-warehouse": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
         /** @description There is no table with this id. */
         "no-table-id": {
             headers: {
@@ -330,8 +647,12 @@ export interface components {
         namespace: string;
         /** @description The name of a table, percent-encoded. */
         table: string;
+        /** @description The name of a view, percent-encoded. */
+        view: string;
         /** @description The id of a table's row; it stays when the table is renamed. */
         "table-id": string;
+        /** @description The name of a warehouse, percent-encoded. */
+        "warehouse-name": string;
         /** @description The namespace to look below, spelled as in a path. Empty means the top level. */
         parent: string;
         /** @description The warehouse that the client wants to use. */
@@ -344,7 +665,7 @@ export interface components {
         snapshots: "all" | "refs";
         /** @description An ETag of an earlier answer. */
         "if-none-match": string;
-        /** @description Views through which the table is read. Accepted and not used. */
+        /** @description Views through which the table or view is read. Accepted and not used. */
         "referenced-by": string;
         /** @description Whether the files of the table are to be deleted: those that its last metadata reaches and that lie in its own folders. A job does it after a time of grace, unless the table sets `gc.enabled` to something but `true`, is encrypted, or shares files with a live table. */
         "purge-requested": boolean;
@@ -486,6 +807,370 @@ export interface operations {
             400: components["responses"]["bad-request"];
             401: components["responses"]["not-authorized"];
             404: components["responses"]["no-table-id"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    listWarehouses: {
+        parameters: {
+            query?: {
+                /** @description Asks for a page. Empty for the first one, else the `next-page-token` of the page before. */
+                pageToken?: components["parameters"]["page-token"];
+                /** @description Most entries wanted in one page. The server may send fewer. */
+                pageSize?: components["parameters"]["page-size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WarehouseList"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    createWarehouse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWarehouse"];
+            };
+        };
+        responses: {
+            /** @description The warehouse. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminWarehouse"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            /** @description The name is taken, or the place overlaps with another warehouse. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    probeNewWarehouse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWarehouse"];
+            };
+        };
+        responses: {
+            /** @description What was tried and what came of it. A store that fails a check is an answer and no error. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WarehouseFindings"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    getWarehouse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a warehouse, percent-encoded. */
+                name: components["parameters"]["warehouse-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The warehouse; of its credentials only that there are some. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminWarehouse"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-warehouse"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    deleteWarehouse: {
+        parameters: {
+            query?: {
+                /** @description Whether to give up dropped tables, which otherwise hold the warehouse until they are purged. */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The name of a warehouse, percent-encoded. */
+                name: components["parameters"]["warehouse-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-warehouse"];
+            /** @description Something is in it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    updateWarehouse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a warehouse, percent-encoded. */
+                name: components["parameters"]["warehouse-name"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WarehouseChange"];
+            };
+        };
+        responses: {
+            /** @description The warehouse as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminWarehouse"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-warehouse"];
+            /** @description It has another version, is not empty, or would overlap with another warehouse. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    probeWarehouse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a warehouse, percent-encoded. */
+                name: components["parameters"]["warehouse-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was tried and what came of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WarehouseFindings"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-warehouse"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    listDroppedTables: {
+        parameters: {
+            query?: {
+                /** @description The warehouse that the client wants to use. */
+                warehouse?: components["parameters"]["warehouse"];
+                /** @description Asks for a page. Empty for the first one, else the `next-page-token` of the page before. */
+                pageToken?: components["parameters"]["page-token"];
+                /** @description Most entries wanted in one page. The server may send fewer. */
+                pageSize?: components["parameters"]["page-size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DroppedTableList"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-warehouse"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    purgeDroppedTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table and what becomes of its files. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DroppedTable"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-table-id"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    undropTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UndropTarget"];
+            };
+        };
+        responses: {
+            /** @description The live table. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTableRow"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            /** @description There is no such table, its namespace is gone, or its files are. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            /** @description Its name or its location is taken, or a purge of its files has begun. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    keepDroppedTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table and what becomes of its files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DroppedTable"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-table-id"];
+            /** @description The purge has begun. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
             "5XX": components["responses"]["failure"];
         };
     };

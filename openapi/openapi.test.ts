@@ -22,18 +22,30 @@ const NEVER_SENT: Readonly<Record<string, string>> = {
 
 // Status codes that this server sends beyond the protocol's lists.
 const SENT_TOO: Readonly<Record<string, string>> = {
+  '403': 'a Host or Origin header that is not answered',
   '404': 'a namespace below a missing parent',
   '409': 'an idempotency key that is in use or was used for another request',
   '413': 'a body over the limit',
   '503': 'a commit that was certainly not applied: the queue of the table is full',
 }
 
+// Parameters that this server takes beyond the protocol's lists.
+const TAKEN_TOO: Readonly<Record<string, readonly string[]>> = {
+  // Clients send a key with every mutation, and repeat a creation whose answer was lost.
+  createView: ['header Idempotency-Key'],
+}
+
 // Schemas that differ on purpose.
 const DEVIATIONS: Readonly<Record<string, string>> = {
-  BaseUpdate: 'no updates of views',
   LoadTableResult: 'no storage credentials and no remote signing are sent',
   ScanReport: 'the filter of a metrics report is not interpreted',
 }
+
+// @NOTE Some answers of the protocol's file are the bare error; clients expect its envelope everywhere.
+const inEnvelope = (schema: SchemaStructure | null | undefined) =>
+  schema?.['$ref'] === '#/components/schemas/ErrorModel'
+    ? { $ref: '#/components/schemas/IcebergErrorResponse' }
+    : schema
 
 const withoutExtras = (schema: SchemaStructure | undefined): unknown =>
   JSON.parse(JSON.stringify(schema ?? null))
@@ -73,7 +85,8 @@ describe('our description and the protocol', () => {
 
   it.each(icebergOperations)('take the same parameters and bodies in %s', (key) => {
     const [own, other] = [ours.operations[key], upstream.operations[key]]
-    expect(own?.parameters).toEqual(other?.parameters)
+    const more = TAKEN_TOO[own?.operationId ?? ''] ?? []
+    expect(own?.parameters).toEqual([...more, ...(other?.parameters ?? [])].sort())
     expect(own?.requestBody).toEqual(other?.requestBody)
   })
 
@@ -86,7 +99,7 @@ describe('our description and the protocol', () => {
     const added = Object.keys(own).filter((status) => !(status in other) && !(status in SENT_TOO))
     expect({ missing, added }).toEqual({ missing: [], added: [] })
     for (const status of Object.keys(own).filter((code) => code in other)) {
-      expect(own[status], status).toEqual(other[status])
+      expect(own[status], status).toEqual(inEnvelope(other[status]))
     }
   })
 

@@ -213,7 +213,7 @@ def foreign(run):
     expected = run.folder / "expected.json"
     with run.timelake(**UNDISTURBED) as ours:
         run.command(HERE / "spark/run.sh", ours.uri, "main", "--", "--out", expected, SPARK_SCRIPT="foreign_tables.py", **ours.client)
-        run.command("python3", HERE / "foreign/compact.py", ours.uri, "--compacted", "small_files")
+        run.command("python3", HERE / "foreign/compact.py", ours.uri)
         run.command(HERE / "spark/run.sh", ours.uri, "main", "--", "--verify", expected, SPARK_SCRIPT="foreign_tables.py", **ours.client)
         run.command(HERE / "trino/run.sh", ours.uri, "main", "--", expected, TRINO_SCRIPT="foreign.py", **ours.client)
 

@@ -4,10 +4,12 @@ keeps its answer to itself.
 
     lost_answers.py --services FOLDER --work FOLDER --extensions FOLDER [--only ENGINE[,ENGINE…]]
 
-For each engine three ways to lose it: the connection is cut; 500 instead, once; 500 five times in a row. Spark sends an
-Idempotency-Key and repeats by itself, so it must see success each time. The others may report an unknown outcome. In every case
-the row is there exactly once, in exactly one new snapshot, every referenced file exists (nobody deleted what had landed), and
-the next insert works. Last line: N passed, N failed.
+For each engine the ways to lose it: the connection is cut; 500 instead, once; 500 as often in a row as the engine repeats the
+request. Spark repeats five times, with an Idempotency-Key, DuckDB three times, without one: both must see success. The others may
+report an unknown outcome. In every case the row is there exactly once, in exactly one new snapshot, every referenced file exists
+(nobody deleted what had landed), and the next insert works.
+Not tried: a fourth 500 for DuckDB 1.5.5, after which it deletes the data file of the commit, which had landed. No catalog can help.
+Last line: N passed, N failed.
 """
 import argparse, sys
 from pathlib import Path
@@ -24,8 +26,8 @@ from table_files import connect, missing_files
 
 SCHEMA = Schema(NestedField(1, "a", LongType(), required=False))
 COMMITS = {"method": "POST", "path": "/tables/[^/?]+$|/transactions/commit$"}
-FAULTS = {"cut": {"do": "drop-answer", "times": 1}, "500 once": {"do": "status-after", "status": 500, "times": 1}, "500 five times": {"do": "status-after", "status": 500, "times": 5}}
-MUST_SUCCEED = {"spark": ("500 once", "500 five times"), "trino": (), "pyiceberg": (), "duckdb": ()}
+CUT = {"do": "drop-answer", "times": 1}
+REPEATS = {"spark": 5, "duckdb": 3, "pyiceberg": 0, "trino": 0}
 
 
 class Judge:
@@ -41,7 +43,9 @@ class Judge:
         """`insert` writes one value into the table lost.NAME with the engine."""
         table = self.catalog.create_table(("lost", name), SCHEMA)
         value, expected = 0, []
-        for label, fault in FAULTS.items():
+        times = sorted({1, REPEATS[name] or 1})
+        faults = {"cut": CUT, **{f"500 {'once' if n == 1 else f'{n} times'}": {"do": "status-after", "status": 500, "times": n} for n in times}}
+        for label, fault in faults.items():
             value += 1
             self.proxy.reset()
             self.proxy.rules({**fault, **COMMITS})
@@ -51,12 +55,12 @@ class Judge:
             except Exception as broken:
                 told = f"{type(broken).__name__}: {str(broken)[:120]}"
             hits = self.proxy.hits()[0]
-            posts = sum(1 for e in self.proxy.log_entries() if e["method"] == "POST" and e["fault"])
+            posts = sum(1 for e in self.proxy.log_entries() if e["method"] == "POST" and e.get("fault"))
             self.proxy.rules()
             expected.append(value)
             print(f"info {name}, {label}: {hits} answers lost in {posts} tries; the client says {told}", flush=True)
             self.that(f"{name}, {label}: an answer was lost", hits >= 1)
-            if label in MUST_SUCCEED[name]:
+            if REPEATS[name] and label != "cut":
                 self.that(f"{name}, {label}: the client sees success", told == "success", told)
             self.look(f"{name}, {label}", table, expected)
             value += 1
@@ -69,10 +73,12 @@ class Judge:
 
     def look(self, name, table, expected):
         table.refresh()
-        rows = sorted(table.scan().to_arrow()["a"].to_pylist())
-        self.that(f"{name}: each row once, one snapshot each", (rows, len(table.snapshots())) == (expected, len(expected)), f"expected {expected}, found {rows} in {len(table.snapshots())} snapshots")
         missing = missing_files(table)
         self.that(f"{name}: every referenced file exists", missing == [], missing[:3])
+        if missing:
+            return
+        rows = sorted(table.scan().to_arrow()["a"].to_pylist())
+        self.that(f"{name}: each row once, one snapshot each", (rows, len(table.snapshots())) == (expected, len(expected)), f"expected {expected}, found {rows} in {len(table.snapshots())} snapshots")
 
 
 def main():

@@ -110,13 +110,22 @@ def same_everywhere(step, expected, found):
     print(f"{step}: {len(expected) - len(wrong)} of {len(expected)} tables load with their uuid and metadata file", flush=True)
 
 
-def spark(catalog, tables):
-    environment = {**os.environ, "SPARK_SCRIPT": str(HERE / "load_tables.py")}
-    arguments = [catalog.uri, *([catalog.warehouse] if catalog.warehouse else []), "--", str(len(tables)), str(TABLES_WITH_ROWS * ROWS)]
+def spark(catalog, tables, work):
+    expected = work / "expected.json"
+    names = [[*levels, name] for levels, name in tables]
+    with_rows = [[[*levels, name], ROWS] for levels, name in tables_with_rows(tables)]
+    expected.write_text(json.dumps({"tables": names, "rows": with_rows}))
+    environment = {**os.environ, "SPARK_SCRIPT": "../migrate/load_tables.py"}
+    arguments = [catalog.uri, *([catalog.warehouse] if catalog.warehouse else []), "--", str(expected)]
     began = time.monotonic()
     done = subprocess.run(["bash", str(HERE.parent / "spark/run.sh"), *arguments], env=environment, capture_output=True, text=True)
     print(f"{done.stdout}{done.stderr}Spark: {time.monotonic() - began:.0f} s", flush=True)
     check(done.returncode == 0, f"Spark reads every table of {catalog.uri}")
+
+
+def tables_with_rows(tables):
+    # PyIceberg cannot reach a nested namespace of the reference: its URLs turn %2E into a dot.
+    return [table for table in tables if len(table[0]) == 1][:TABLES_WITH_ROWS]
 
 
 def run(work, table_count, with_spark):
@@ -125,8 +134,7 @@ def run(work, table_count, with_spark):
     with Reference(work / "first") as first, Timelake(work / "ours", **ours_settings) as server:
         source, ours = Catalog(first), Catalog(server, "main")
         fill(source, tables)
-        # PyIceberg cannot reach a nested namespace of the reference: its URLs turn %2E into a dot.
-        append_rows(source, [table for table in tables if len(table[0]) == 1][:TABLES_WITH_ROWS])
+        append_rows(source, tables_with_rows(tables))
         before = source.pointers(tables)
         check(all(isinstance(pointer, tuple) for pointer in before.values()), "the source loads its own tables")
 
@@ -156,7 +164,7 @@ def run(work, table_count, with_spark):
         check(sum(after[table] != before[table] for table in tables) == COMMITTED, "the commits moved their tables alone")
         check(all(after[table][0] == before[table][0] for table in tables), "commits keep the uuids")
         if with_spark:
-            spark(ours, tables)
+            spark(ours, tables, work)
         with Reference(work / "second") as second:
             back = Catalog(second)
             seconds, code, lines = migrate("ours to an empty reference", ours, back, work / "back.jsonl")
@@ -166,7 +174,7 @@ def run(work, table_count, with_spark):
             views = [line["outcome"] for line in lines if line["kind"] == "view"]
             check(views == ["migrated"], f"the view came back: {views}")
             if with_spark:
-                spark(back, tables)
+                spark(back, tables, work)
 
 
 def main():
