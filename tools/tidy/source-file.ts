@@ -60,11 +60,11 @@ export function finding(file: SourceFile, line: number, sentence: string): strin
 }
 
 /**
- * Whether the rules for production code do not apply: tests, what only tests import, and suites that several tests
- * share, which give themselves away by what they import.
+ * Whether the rules for production code do not apply: tests, what only tests import (its name begins with `test-`), and
+ * suites that several tests share, which give themselves away by what they import.
  */
 export function isTestFile({ path, imports }: SourceFile): boolean {
-  if (path.endsWith('.test.ts') || path.startsWith('packages/testing/')) return true
+  if (/\.test\.ts$|\/(open-)?test-[^/]+\.ts$|^packages\/testing\//.test(path)) return true
   return imports.some(({ specifier }) =>
     /^(vitest|fast-check|@timelake\/testing\/.*)$/.test(specifier),
   )

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
-import { FindBatcher } from '@timelake/database/find-batcher'
+import { TableFinder } from '@timelake/database/table-finder'
 import { SwapBatcher } from '@timelake/database/swap-batcher'
 import { BackgroundTasks } from './background-tasks.ts'
 import { decodeLoadedMetadata } from './cache/loaded-metadata.ts'
@@ -87,7 +87,7 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
 }
 
 function makePointers(config: CatalogConfig, context: CatalogContext) {
-  const finder = new FindBatcher(context.database)
+  const finder = new TableFinder(context.database)
   const findRow: FindRow<TableRow> = (warehouseId, { levels, name }) =>
     finder.find({ warehouseId, levels, name })
   return config.isOnlyWriter

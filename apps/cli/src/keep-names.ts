@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as changes from '@timelake/database/name-changes'
 import type { SqlSession } from '@timelake/database/sql-session'
 import { listWarehouses, type WarehouseRow } from '@timelake/database/warehouses'
@@ -30,8 +29,8 @@ const LOOKS_LEFT_OUT_MAX = 64
  * Keeps each warehouse's own copy of the names in step with the database, by its events: every subject of an event is
  * looked up and recorded as it is now, so a repeat does no harm. Begins with every row, in case records are missing,
  * and with all events that are still kept, which covers what a killed process left undone. Several processes may do
- * the same: each looks again at what it wrote, so the last one to write has written what the database says. A failed
- * pass is logged and repeated, less and less often: the copy is only for recovery.
+ * the same: one that wrote something older than another comes to the event of that change afterwards and writes again.
+ * A failed pass is logged and repeated, less and less often: the copy is only for recovery.
  */
 export function keepNames(options: NameKeeperOptions): NameKeeper {
   const followed = new Map<string, Followed>()
@@ -174,16 +173,8 @@ interface Subjects {
   readonly namespaceIds: readonly string[]
 }
 
-// Written, and then looked at again: another process may have written something newer in between, and what was
-// written here would hide it for good.
 async function recordSubjects(warehouse: KeptWarehouse, subjects: Subjects): Promise<void> {
-  let before = await findSubjects(warehouse, subjects)
-  for (;;) {
-    await writeSubjects(warehouse, subjects, before)
-    const after = await findSubjects(warehouse, subjects)
-    if (isDeepStrictEqual(before, after)) return
-    before = after
-  }
+  await writeSubjects(warehouse, subjects, await findSubjects(warehouse, subjects))
 }
 
 async function findSubjects(
@@ -193,8 +184,7 @@ async function findSubjects(
   if (namespaceIds.length + tableIds.length === 0) return []
   const namespaces = await changes.findNamedNamespaces(database, namespaceIds)
   const tables = await changes.findNamedTables(database, tableIds)
-  const found = [...namespaces.map(namespaceRecord), ...tables]
-  return found.sort((left, right) => (left.id < right.id ? -1 : 1))
+  return [...namespaces.map(namespaceRecord), ...tables]
 }
 
 async function writeSubjects(

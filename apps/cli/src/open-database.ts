@@ -9,7 +9,10 @@ import { templateCacheDirectory } from './data-directory.ts'
  * The migrated database in a directory, made from the template when the directory has none. The caller holds the lock
  * of the data directory. Errors: DatabaseTooNewError, MigrationChangedError, DatabaseUnavailableError.
  */
-export async function openDatabaseAt(databasePath: string, isFresh: boolean): Promise<EmbeddedDatabase> {
+export async function openDatabaseAt(
+  databasePath: string,
+  isFresh: boolean,
+): Promise<EmbeddedDatabase> {
   const template = isFresh
     ? { templateFile: await ensurePgliteTemplate(templateCacheDirectory()) }
     : {}

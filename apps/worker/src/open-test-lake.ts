@@ -13,6 +13,7 @@ import { decodeCommitRequest } from '@timelake/iceberg/rest/commit-json'
 import { loadTableResultText } from '@timelake/iceberg/rest/load-table-json'
 import { appendFiles } from '@timelake/iceberg/snapshot/append-files'
 import { parseJson } from '@timelake/iceberg/spec/json'
+import { CommitFailedError } from '@timelake/iceberg/spec/errors'
 import { invariant } from '@timelake/iceberg/spec/invariant'
 import type { Schema } from '@timelake/iceberg/spec/schema'
 import {
@@ -40,6 +41,8 @@ export const TEST_SCHEMA: Schema = {
   identifierFieldIds: [],
   fields: [{ id: 1, name: 'id', required: false, type: { kind: 'int' } }],
 }
+
+const APPEND_ATTEMPTS_MAX = 20
 
 /** What stands between the worker and the catalog: it may lose, delay or break requests. */
 export type Wire = (
@@ -251,7 +254,7 @@ async function apply(world: World, request: CommitRequest): Promise<void> {
     nowMs,
     event: { kind: 'table-committed', payload: '{}' },
   })
-  invariant(swapped === 'swapped', 'nobody else commits while a test does')
+  if (swapped !== 'swapped') throw new CommitFailedError(`the table is ${swapped}`)
 }
 
 async function drop(world: World, purgeRequested: boolean): Promise<void> {
@@ -263,7 +266,18 @@ async function drop(world: World, purgeRequested: boolean): Promise<void> {
   await dropTable(database, { tableId, purgeRequested, nowMs: clock.nowMs(), event })
 }
 
+/** Like a writer with retries: a worker may commit first. */
 async function append(world: World, values: readonly number[]): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await appendOnce(world, values)
+    } catch (error) {
+      if (!(error instanceof CommitFailedError) || attempt === APPEND_ATTEMPTS_MAX) throw error
+    }
+  }
+}
+
+async function appendOnce(world: World, values: readonly number[]): Promise<void> {
   const { files, place, clock, newUuid, engine } = world
   const row = await rowOf(world)
   const metadata = await load(world, row)

@@ -41,6 +41,8 @@ const START_PARAMETERS = [
   ['plan_cache_mode', 'force_generic_plan'],
   // Plans are made once, perhaps over empty tables, and must still be right when these have grown: by index.
   ['enable_seqscan', 'off'],
+  ['enable_hashjoin', 'off'],
+  ['enable_mergejoin', 'off'],
   // The queue's tables live in schema bullmq; ours come first.
   ['search_path', 'public,bullmq'],
 ].flatMap(([name, value]) => ['-c', `${name}=${value}`])

@@ -154,6 +154,8 @@ function connectClient(options: PostgresConnectionOptions, onLost: () => void) {
         plan_cache_mode: 'force_generic_plan',
         // A plan that is made once, perhaps over empty tables, must still be right when these have grown: by index.
         enable_seqscan: 'off',
+        enable_hashjoin: 'off',
+        enable_mergejoin: 'off',
       },
     })
   } catch {

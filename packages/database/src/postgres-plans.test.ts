@@ -6,6 +6,7 @@ import { testServices } from '@timelake/testing/test-services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { event, newNamespace, newTable, newWarehouse, NOW_MS } from './contract/contract-world.ts'
 import { findTable, findTableById, findTablesNear } from './find-tables.ts'
+import { swapMany } from './swap-many.ts'
 import { swapMetadataLocation } from './swap-metadata-location.ts'
 import { TableFinder } from './table-finder.ts'
 import { overwriteTable } from './tables.ts'
@@ -51,7 +52,13 @@ describe.skipIf(!isThere)('plans on PostgreSQL (skipped without TEST_DATABASE_UR
     await Promise.all([finder.find(key), finder.find(key)])
     const swap = { ...table, tableId: table.id, next: 'm1', event: event('table-committed') }
     await swapMetadataLocation(database, { ...swap, expected: table.metadataLocation })
-    const elsewhere = { expected: 'm1', location: `${table.location}/other` }
+    await newTable(database, namespace, 'u').then((other) =>
+      swapMany(database, [
+        { ...swap, expected: 'm1', next: 'm2' },
+        { ...swap, tableId: other.id, location: other.location, expected: other.metadataLocation },
+      ]),
+    )
+    const elsewhere = { expected: 'm2', location: `${table.location}/other` }
     await swapMetadataLocation(database, { ...swap, ...elsewhere })
     const overwrite = { ...table, tableId: table.id, nowMs: NOW_MS }
     await overwriteTable(database, { ...overwrite, event: event('table-registered') })

@@ -3,6 +3,7 @@
  * transaction and one flush. Each swap gets its own verdict, exactly as swapMetadataLocation would give it. Rows are
  * locked in the order of their ids, so two processes that do this at once cannot deadlock.
  */
+import { LEVELS_OF_MADE } from './apply-change.ts'
 import { IdempotencyKeyLostError } from './database-errors.ts'
 import { invariant } from './invariant.ts'
 import type { MetadataSwap } from './swap-metadata-location.ts'
@@ -10,6 +11,7 @@ import type { SqlSession } from './sql-session.ts'
 
 export type SwapVerdict = 'swapped' | 'stale' | 'missing' | IdempotencyKeyLostError
 
+// `any(array(…))` beside each join: a plan made over small tables must still enter the index by its columns later.
 // $1-$14 hold one item per swap; $15-$16 and $17-$18 are pairs of a swap's place and an added or forgotten snapshot.
 const SWAP_MANY = `
 with input as materialized (
@@ -18,33 +20,40 @@ with input as materialized (
     as i(table_id, expected, next, table_uuid, location, now_ms, kind, payload, key_warehouse, key, status, body,
       outcome_location, request_hash, place)
 ), reservation as materialized (
-  select k.warehouse_id, k.key from idempotency_key k
-  where (k.warehouse_id, k.key) in (select key_warehouse, key from input where key is not null) and k.status is null
-  order by k.warehouse_id, k.key for update
+  select i.place
+  from (select * from input where key is not null order by key_warehouse, key) as i
+  cross join lateral (
+    select 1 from idempotency_key k
+    where k.warehouse_id = i.key_warehouse and k.key = i.key and k.status is null limit 1 for update
+  ) as open
 ), guarded as materialized (
-  select i.*, i.key is null or exists (
-    select from reservation r where r.warehouse_id = i.key_warehouse and r.key = i.key
-  ) as ok
-  from input i
+  select i.*, i.key is null or i.place in (select place from reservation) as ok from input i
 ), locked as materialized (
-  select t.id from catalog_table t where t.id in (select table_id from guarded where ok) order by t.id for no key update
+  select g.*
+  from (select * from guarded where ok order by table_id) as g
+  cross join lateral (
+    select 1 from catalog_table t where t.id = g.table_id limit 1 for no key update
+  ) as row
 ), made as (
   update catalog_table t set metadata_location = g.next, table_uuid = g.table_uuid,
     version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = g.now_ms
-  from guarded g join locked l on l.id = g.table_id
-  where t.id = g.table_id and t.metadata_location = g.expected and t.location = g.location and g.ok
+  from locked g
+  where t.id = any(array(select table_id from locked)) and t.id = g.table_id
+    and t.metadata_location is not distinct from g.expected
+    and t.location is not distinct from g.location
   returning g.place, t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
 ), event as (
   insert into outbox_event (event_id, warehouse_id, table_id, table_uuid, event_number, kind, levels, name, payload,
     created_at_ms)
   select made.id || '-' || made.event_number, made.warehouse_id, made.id, made.table_uuid, made.event_number, g.kind,
-    n.levels, made.name, g.payload, g.now_ms
-  from made join guarded g on g.place = made.place join namespace n on n.id = made.namespace_id
+    ${LEVELS_OF_MADE}, made.name, g.payload, g.now_ms
+  from made join guarded g on g.place = made.place
   order by made.place
 ), forgotten as (
   delete from landed_commit c using unnest($17::bigint[], $18::bigint[]) as f(place, snapshot_id) join made
     on made.place = f.place
-  where c.table_id = made.id and c.snapshot_id = f.snapshot_id
+  where c.table_id = any(array(select id from made)) and c.snapshot_id = any($18::bigint[])
+    and c.table_id = made.id and c.snapshot_id = f.snapshot_id
 ), landed as (
   insert into landed_commit (table_id, snapshot_id, request_hash, metadata_location, landed_at_ms)
   select made.id, a.snapshot_id, g.request_hash, g.next, g.now_ms
@@ -55,10 +64,11 @@ with input as materialized (
 ), finished as (
   update idempotency_key k set status = g.status, body = g.body, metadata_location = g.outcome_location
   from guarded g join made on made.place = g.place
-  where k.warehouse_id = g.key_warehouse and k.key = g.key
+  where k.warehouse_id = any(array(select key_warehouse from input)) and k.key = any(array(select key from input))
+    and k.warehouse_id = g.key_warehouse and k.key = g.key
 )
-select g.place, g.ok as allowed, exists (select from made where made.place = g.place) as changed,
-  exists (select from catalog_table t where t.id = g.table_id) as present
+select g.place, g.ok as allowed, g.place in (select place from made) as changed,
+  g.place in (select place from locked) as present
 from guarded g order by g.place`
 
 interface VerdictRow {

@@ -41,7 +41,7 @@ export interface StoredNames {
   readonly unreadable: readonly string[]
 }
 
-/** Several processes may write the records of one warehouse; whoever writes looks at the database again afterwards. */
+/** Several processes may write the records of one warehouse. The last one wins, so each must go on to what is newest. */
 export interface NameRecords {
   /** Durable once it returns. Writing what is already recorded writes nothing. */
   put(record: NameRecord): Promise<void>

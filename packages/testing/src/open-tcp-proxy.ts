@@ -65,6 +65,7 @@ export async function openTcpProxy(target: {
   }
 
   const proxy = createServer((client) => {
+    client.on('error', () => {})
     if (mode === 'refuse') {
       client.destroy()
       return
@@ -73,9 +74,9 @@ export async function openTcpProxy(target: {
     links.add(link)
     client.on('data', (bytes) => onRequest(link, bytes))
     link.server.on('data', (bytes) => onAnswer(link, bytes))
+    link.server.on('error', () => {})
     for (const socket of [client, link.server]) {
       socket.setNoDelay(true)
-      socket.on('error', () => {})
       socket.on('close', () => {
         if (links.delete(link)) cut(link)
       })

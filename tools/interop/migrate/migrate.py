@@ -1,5 +1,5 @@
 """See migrate.sh. Python standard library only; PyIceberg and Spark run in their own Pythons."""
-import argparse, json, os, shutil, subprocess, sys, tempfile, time
+import argparse, json, os, shutil, signal, subprocess, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
@@ -183,6 +183,8 @@ def main():
     parser.add_argument("--spark", action="store_true")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
+    # Ends the servers too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     work = Path(tempfile.mkdtemp(prefix="timelake-migrate-"))
     try:
         run(work, options.tables, options.spark)

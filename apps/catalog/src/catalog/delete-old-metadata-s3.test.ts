@@ -80,7 +80,7 @@ it('does not mind clients that delete first, nor a store that fails a deletion',
   }
   s3.setFault({
     kind: 'status',
-    match: { operation: 'DeleteObject' },
+    match: { operation: 'delete' },
     status: 403,
     code: 'AccessDenied',
   })

@@ -4,7 +4,6 @@ import { describeCommits } from './describe-commits.ts'
 import { describeDroppedTables } from './describe-dropped-tables.ts'
 import { describeFinder } from './describe-finder.ts'
 import { describeNameChanges } from './describe-name-changes.ts'
-import { describeFindBatches } from './describe-find-batches.ts'
 import { describeNamespaces } from './describe-namespaces.ts'
 import { describeRaces, type UntilSomebodyWaits } from './describe-races.ts'
 import { describeSessions } from './describe-sessions.ts'
@@ -40,7 +39,6 @@ export function describeDatabaseContract(
     describeSessions(useDatabase)
     describeNamespaces(useDatabase)
     describeTables(useDatabase)
-    describeFindBatches(useDatabase)
     describeViews(useDatabase)
     describeCommits(useDatabase)
     describeSwapBatches(useDatabase)
