@@ -207,6 +207,12 @@ def replay(run):
     run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / "replay/replay.py", "--work", run.folder / "work", "--extensions", DUCKDB / "extensions")
 
 
+@judge("embedded")
+def migrate(run):
+    """Tables of the Java reference catalog move to ours and back; every UUID and metadata file is kept."""
+    run.command(HERE / "migrate/migrate.sh", "--tables", "100")
+
+
 @judge("services")
 def foreign(run):
     """21 tables that Spark writes, compacted by us where that is possible, then read again by Spark and by Trino."""

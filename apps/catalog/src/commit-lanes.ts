@@ -49,6 +49,11 @@ export class CommitLanes {
     return result
   }
 
+  /** Whether a task of this lane would run at once. */
+  isFree(lane: string): boolean {
+    return this.#depthOf(lane) === 0
+  }
+
   /** Tasks that run or wait; one with several lanes counts in each. */
   get depth(): number {
     let sum = 0

@@ -66,6 +66,7 @@ export function workerConfig(
     extraAllowedLocations: settings.extraAllowedLocations,
     concurrency: settings.jobConcurrency,
     memoryBytesMax: settings.jobMemoryBytesMax,
+    diskBytesMax: settings.jobDiskBytesMax,
     deadlineMs: settings.jobDeadlineMs,
     drainTimeoutMs: settings.drainTimeoutMs,
     isOnlyWorker: process.isOnlyWorker,

@@ -3,9 +3,11 @@ import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from '@timelake/database/sql-session'
 import { pathOfLocation } from '@timelake/storage/location-path'
-import { openWarehouseStores } from '@timelake/storage/open-warehouse-stores'
+import {
+  openWarehouseStores,
+  type WarehouseStoresOptions,
+} from '@timelake/storage/open-warehouse-stores'
 import { noSecretBox, openSecretBox, type SecretBox } from '@timelake/storage/secret-box'
-import type { S3Credentials } from '@timelake/storage/storage-profile'
 import type { WarehouseStores } from '@timelake/storage/warehouse-stores'
 import type { ReachFaultPoint } from '@timelake/timelake/contract/fault-points'
 import type { Settings } from '@timelake/timelake/contract/settings'
@@ -108,10 +110,12 @@ function secretBoxOf({ secretKey: key, previousSecretKey }: Settings): SecretBox
   )
 }
 
-/** Keys for warehouses that have none of their own. */
-function defaultCredentials({ s3AccessKeyId, s3SecretAccessKey }: Settings): {
-  defaultCredentials?: S3Credentials
-} {
+/** Keys for warehouses that have none of their own, at the endpoint that they were given for. */
+function defaultCredentials({
+  s3AccessKeyId,
+  s3SecretAccessKey,
+  s3Endpoint,
+}: Settings): Pick<WarehouseStoresOptions, 'defaultCredentials'> {
   if (s3AccessKeyId === undefined && s3SecretAccessKey === undefined) return {}
   if (s3AccessKeyId === undefined || s3SecretAccessKey === undefined) {
     throw new CommandError(
@@ -119,9 +123,8 @@ function defaultCredentials({ s3AccessKeyId, s3SecretAccessKey }: Settings): {
       'TIMELAKE_S3_ACCESS_KEY_ID and TIMELAKE_S3_SECRET_ACCESS_KEY belong together: set both or neither',
     )
   }
-  return {
-    defaultCredentials: { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey },
-  }
+  const credentials = { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey }
+  return { defaultCredentials: { endpoint: s3Endpoint, credentials } }
 }
 
 function isLocalLocation(location: string): boolean {

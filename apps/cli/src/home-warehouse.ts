@@ -1,4 +1,9 @@
-import { findWarehouse, ensureWarehouse, type WarehouseRow } from '@timelake/database/warehouses'
+import {
+  ensureWarehouse,
+  findWarehouse,
+  updateWarehouse,
+  type WarehouseRow,
+} from '@timelake/database/warehouses'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { encodeStorageProfile, type StorageProfile } from '@timelake/storage/storage-profile'
 import type { StoredWarehouse } from '@timelake/storage/warehouse-stores'
@@ -54,7 +59,8 @@ export function storedHome(home: HomeWarehouse): StoredWarehouse {
 }
 
 /**
- * The row of the home warehouse, made at the first start. Throws CommandError when the database holds another place
+ * The row of the home warehouse, made at the first start; the storage that the settings name replaces what the row says,
+ * so an endpoint is changed by a restart. Throws CommandError when the database holds another place
  * under that name: tables name their files by absolute location.
  */
 export async function openHomeWarehouse(
@@ -64,7 +70,14 @@ export async function openHomeWarehouse(
   if (home === undefined) return findWarehouse(database, WAREHOUSE_NAME)
   const wanted = { id: newUuid(), name: WAREHOUSE_NAME, ...home, nowMs: nowMs() }
   const warehouse = await ensureWarehouse(database, wanted)
-  if (warehouse.location === home.location) return warehouse
+  if (warehouse.location === home.location) {
+    if (warehouse.storageProfile === home.storageProfile) return warehouse
+    const { storageProfile } = home
+    const update = { ...warehouse, storageProfile, expectedVersion: warehouse.version }
+    // A stale version means that a process with the same settings was faster.
+    await updateWarehouse(database, { ...update, nowMs: nowMs() }, () => false)
+    return findWarehouse(database, WAREHOUSE_NAME)
+  }
   throw new CommandError(
     EXIT_CODES.refused,
     `the database belongs to the warehouse ${warehouse.location}, not to ${home.location}: ` +

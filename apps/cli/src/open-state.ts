@@ -2,11 +2,12 @@ import { lockDataDirectory } from '@timelake/database/data-directory-lock'
 import { migrate } from '@timelake/database/migrate'
 import { migrationsDirectory } from '@timelake/database/migrations-directory'
 import { openPostgresDatabase } from '@timelake/database/open-postgres-database'
+import { findWarehouse } from '@timelake/database/warehouses'
 import type { Database, EmbeddedDatabase } from '@timelake/database/sql-session'
 import type { Settings } from '@timelake/timelake/contract/settings'
 import type { Logger } from 'pino'
 import type { Closer } from './close-all.ts'
-import { hasDatabase, type DataDirectory } from './data-directory.ts'
+import { hasDatabase, WAREHOUSE_NAME, type DataDirectory } from './data-directory.ts'
 import { openDatabaseAt } from './open-database.ts'
 
 /** Where the rows are: in this process alone, or on a server that other processes use too. */
@@ -20,7 +21,7 @@ export interface OpenStateOptions {
   readonly log: Logger
   /** Gets what must be closed later. */
   readonly closers: Closer[]
-  /** Called before an embedded database is made; throws to refuse. */
+  /** Called when the database knows no warehouse `main` yet; throws to refuse. */
   readonly beforeFirstStart: () => Promise<void>
 }
 
@@ -45,7 +46,7 @@ async function openEmbedded(options: OpenStateOptions): Promise<OpenState> {
 }
 
 async function openShared(
-  { settings, closers, log }: OpenStateOptions,
+  { settings, closers, log, beforeFirstStart }: OpenStateOptions,
   url: string,
 ): Promise<OpenState> {
   const database = await openPostgresDatabase({
@@ -56,5 +57,6 @@ async function openShared(
   })
   closers.push(() => database.close())
   await migrate(database, migrationsDirectory())
+  if ((await findWarehouse(database, WAREHOUSE_NAME)) === undefined) await beforeFirstStart()
   return { kind: 'shared', database }
 }

@@ -80,7 +80,8 @@ async function start(options: StartOptions): Promise<Started> {
   const state = await openState({
     ...options,
     log,
-    beforeFirstStart: () => refuseOrphanedWarehouse(stores, { home, directory }),
+    beforeFirstStart: () =>
+      refuseOrphanedWarehouse(stores, { home, directory, databaseUrl: settings.databaseUrl }),
   })
   const { database } = state
   const context = makeContext(settings, { database, stores, log })
@@ -108,17 +109,25 @@ async function start(options: StartOptions): Promise<Started> {
 // Starting with an empty database would hide every table of the warehouse and forget their names.
 async function refuseOrphanedWarehouse(
   stores: WarehouseStores,
-  place: { readonly home: HomeWarehouse | undefined; readonly directory: DataDirectory },
+  place: {
+    readonly home: HomeWarehouse | undefined
+    readonly directory: DataDirectory
+    readonly databaseUrl: string | undefined
+  },
 ): Promise<void> {
-  const { home, directory } = place
+  const { home, directory, databaseUrl } = place
   if (home === undefined) return
+  const missing =
+    databaseUrl === undefined
+      ? `the database ${directory.databasePath} is missing`
+      : 'the database of TIMELAKE_DATABASE_URL does not know them'
   const names = openNameRecords(stores.storeOf(storedHome(home)), home.location)
   const { records, unreadable } = await names.readAll()
   if (records.length + unreadable.length === 0) return
   throw new CommandError(
     EXIT_CODES.refused,
-    `${home.location} has tables or namespaces, but the database ${directory.databasePath} is missing: ` +
-      'run `timelake recover`, or choose another data directory',
+    `${home.location} has tables or namespaces, but ${missing}: ` +
+      'run `timelake recover`, or choose another place',
   )
 }
 

@@ -2,6 +2,7 @@
  * Gathers the swaps that wait at the same moment. One statement is under way at a time; what comes meanwhile goes with
  * the next one, so the busier the database is, the more swaps share its round trip.
  */
+import { setImmediate } from 'node:timers/promises'
 import { StatementError } from './database-errors.ts'
 import { swapMany, type SwapVerdict } from './swap-many.ts'
 import { type MetadataSwap, swapMetadataLocation } from './swap-metadata-location.ts'
@@ -38,9 +39,11 @@ export class SwapBatcher {
 
   async #run(): Promise<void> {
     this.#isRunning = true
-    // What is asked for in the same turn of the event loop goes together.
-    await Promise.resolve()
-    while (this.#waiting.length > 0) await runBatch(this.#session, this.#take())
+    while (this.#waiting.length > 0) {
+      // An embedded database keeps the event loop from turning while it works: whoever has become ready meanwhile goes along.
+      await setImmediate()
+      await runBatch(this.#session, this.#take())
+    }
     this.#isRunning = false
   }
 

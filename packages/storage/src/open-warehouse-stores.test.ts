@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { openS3Double, type S3Double } from '@timelake/testing/open-s3-double'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { LocationError } from './object-store.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { LocationError, StoreUnavailableError } from './object-store.ts'
 import { OPEN_STORES_MAX, openWarehouseStores } from './open-warehouse-stores.ts'
 import { noSecretBox, openSecretBox, type SecretBox } from './secret-box.ts'
 import {
@@ -135,13 +135,28 @@ describe('a warehouse of objects', () => {
   })
 
   it('is served with the keys of the process when it has none', async () => {
-    const { accessKeyId, secretAccessKey } = double
+    const { accessKeyId, secretAccessKey, endpoint } = double
     const stores = open({
       secretBox: noSecretBox(),
-      defaultCredentials: { accessKeyId, secretAccessKey },
+      defaultCredentials: { endpoint, credentials: { accessKeyId, secretAccessKey } },
     })
     const store = stores.storeOf(bucketWarehouse({ sealedCredentials: undefined }))
     expect(await store.putIfAbsent('s3://lake/w/default', bytes)).toBe('created')
+    stores.close()
+  })
+
+  it('is not served with them at another endpoint than theirs', async () => {
+    // The process's own identity, which the store does not know.
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'SOMEBODY')
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'else')
+    const { accessKeyId, secretAccessKey } = double
+    const endpoint = 'https://store.example'
+    const stores = open({
+      defaultCredentials: { endpoint, credentials: { accessKeyId, secretAccessKey } },
+    })
+    const store = stores.storeOf(bucketWarehouse({ sealedCredentials: undefined }))
+    await expect(store.get('s3://lake/w/default')).rejects.toThrow(StoreUnavailableError)
+    vi.unstubAllEnvs()
     stores.close()
   })
 

@@ -19,8 +19,14 @@ export interface WarehouseStoresOptions {
   readonly localRootDirs: readonly string[]
   /** Locations that the operator of the process lets every warehouse use. */
   readonly extraAllowedLocations: readonly string[]
-  /** Keys for S3 warehouses that have none of their own. Absent: the process's own identity. */
-  readonly defaultCredentials?: S3Credentials
+  /**
+   * Keys for S3 warehouses that have none of their own, at this endpoint only (absent: AWS). Without them, and elsewhere: the
+   * process's own identity.
+   */
+  readonly defaultCredentials?: {
+    readonly endpoint: string | undefined
+    readonly credentials: S3Credentials
+  }
 }
 
 interface OpenStore {
@@ -118,7 +124,7 @@ function openBucketStore(
   warehouse: StoredWarehouse,
   profile: S3Profile,
 ): ReturnType<typeof openS3ObjectStore> {
-  const credentials = credentialsOf(options, warehouse)
+  const credentials = credentialsOf(options, warehouse, profile)
   const locations = [
     warehouse.location,
     ...options.extraAllowedLocations,
@@ -137,8 +143,11 @@ function openBucketStore(
 function credentialsOf(
   { secretBox, defaultCredentials }: WarehouseStoresOptions,
   warehouse: StoredWarehouse,
+  { endpoint }: S3Profile,
 ): S3Credentials | undefined {
-  if (warehouse.sealedCredentials === undefined) return defaultCredentials
+  if (warehouse.sealedCredentials === undefined) {
+    return defaultCredentials?.endpoint === endpoint ? defaultCredentials?.credentials : undefined
+  }
   try {
     const text = secretBox.open(warehouse.sealedCredentials, warehouse.id)
     return decodeS3Credentials(JSON.parse(text))

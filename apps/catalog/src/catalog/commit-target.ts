@@ -19,6 +19,11 @@ export interface ExistingTarget {
   readonly base: LoadedMetadata
 }
 
+/** What a look-up found under a name. */
+export interface KnownRow {
+  readonly row: TableRow | undefined
+}
+
 /** Nothing yet: the commit creates the table. */
 export interface NewTarget {
   readonly kind: 'new'
@@ -27,17 +32,17 @@ export interface NewTarget {
 }
 
 /**
- * The table of the commit as it is now. Throws NoSuchTableError when there is none and the commit does not create it,
+ * The table of the commit as it is now, or as `known` says of a moment ago. Throws NoSuchTableError when there is none and the commit does not create it,
  * NoSuchNamespaceError when it has nowhere to create it, NameTakenError when it would create it under the name of a view.
  */
 export async function findTarget(
   catalog: Catalog,
   warehouse: Warehouse,
-  commit: TableCommit,
+  { commit, known }: { readonly commit: TableCommit; readonly known?: KnownRow | undefined },
 ): Promise<CommitTarget> {
   const { identifier, requests } = commit
   const creates = createsItsTable(requests)
-  const row = await findAnyRow(catalog, warehouse, identifier)
+  const row = known === undefined ? await findAnyRow(catalog, warehouse, identifier) : known.row
   if (row === undefined) {
     if (!creates) throw new NoSuchTableError(identifier)
     return findHome(catalog, warehouse, commit)

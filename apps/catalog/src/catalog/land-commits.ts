@@ -3,7 +3,7 @@ import { mapBounded } from '@timelake/iceberg/io/map-bounded'
 import { CommitFailedError } from '@timelake/iceberg/spec/errors'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { Catalog } from './catalog.ts'
-import { findTarget, type CommitTarget } from './commit-target.ts'
+import { findTarget, type CommitTarget, type KnownRow } from './commit-target.ts'
 import { findAnyRow } from './find-row.ts'
 import { hasLanded, isResultOf } from './landed-request.ts'
 import { checkLocations, planChange, type PlannedChange } from './plan-changes.ts'
@@ -28,27 +28,39 @@ const TARGET_READS_MAX = 8
  */
 export async function landCommits(catalog: Catalog, set: CommitSet): Promise<LandedTables> {
   for (const { requests } of set.commits) requests.forEach(createsTable)
-  const lanes = await mapBounded(set.commits, TARGET_READS_MAX, async ({ identifier }) => {
-    const row = await findAnyRow(catalog, set.warehouse, identifier)
-    return row?.id ?? identifierKey(set.warehouse.id, identifier)
-  })
-  return catalog.lanes.runAcross(lanes, () => landInTurn(catalog, set))
+  const known = await mapBounded(set.commits, TARGET_READS_MAX, async ({ identifier }) => ({
+    row: await findAnyRow(catalog, set.warehouse, identifier),
+  }))
+  const lanes = set.commits.map(
+    ({ identifier }, index) => known[index]?.row?.id ?? identifierKey(set.warehouse.id, identifier),
+  )
+  // Without anybody in front, what was found is as good as what would be found again.
+  const fresh = lanes.every((lane) => catalog.lanes.isFree(lane)) ? known : []
+  return catalog.lanes.runAcross(lanes, () => landInTurn(catalog, set, fresh))
 }
 
-async function landInTurn(catalog: Catalog, set: CommitSet): Promise<LandedTables> {
+async function landInTurn(
+  catalog: Catalog,
+  set: CommitSet,
+  known: readonly KnownRow[],
+): Promise<LandedTables> {
   const { commitAttemptsMax } = catalog.config
   for (let attempt = 1; attempt <= commitAttemptsMax; attempt += 1) {
-    const outcome = await landOnce(catalog, set)
+    const outcome = await landOnce(catalog, set, attempt === 1 ? known : [])
     if (outcome !== 'stale') return outcome
     catalog.metrics.commitRaces.inc()
   }
   throw new CommitFailedError(`the table changed ${commitAttemptsMax} times during the commit`)
 }
 
-async function landOnce(catalog: Catalog, set: CommitSet): Promise<LandedTables | 'stale'> {
+async function landOnce(
+  catalog: Catalog,
+  set: CommitSet,
+  known: readonly KnownRow[],
+): Promise<LandedTables | 'stale'> {
   const { warehouse } = set
   const { reachFaultPoint } = catalog.context
-  const found = await findTargets(catalog, set)
+  const found = await findTargets(catalog, set, known)
   if (await landedBefore(catalog, set, found)) return found.map(presentMetadata)
   const targets = found.map(targetOf)
   const planned = await planOrRecognize(catalog, set, targets)
@@ -70,9 +82,14 @@ async function landOnce(catalog: Catalog, set: CommitSet): Promise<LandedTables 
 /** A table of the set as it is, or why it is of no use. */
 type Found = { readonly target: CommitTarget } | { readonly error: unknown }
 
-function findTargets(catalog: Catalog, { warehouse, commits }: CommitSet): Promise<Found[]> {
-  return mapBounded(commits, TARGET_READS_MAX, (commit) =>
-    findTarget(catalog, warehouse, commit).then(
+function findTargets(
+  catalog: Catalog,
+  { warehouse, commits }: CommitSet,
+  known: readonly KnownRow[],
+): Promise<Found[]> {
+  const asked = commits.map((commit, index) => ({ commit, known: known[index] }))
+  return mapBounded(asked, TARGET_READS_MAX, (one) =>
+    findTarget(catalog, warehouse, one).then(
       (target) => ({ target }),
       (error: unknown) => ({ error }),
     ),

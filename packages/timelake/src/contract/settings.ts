@@ -301,6 +301,13 @@ export const SETTINGS = {
     max: 1_024 * GIB,
     doc: 'Memory that one merging child process may use before it spills to disk.',
   }),
+  jobDiskBytesMax: bytes({
+    variable: 'TIMELAKE_JOB_DISK_BYTES_MAX',
+    default: '16GiB',
+    min: 64 * MIB,
+    max: 1_024 * GIB,
+    doc: 'Disk that one job may use for inputs and outputs of a merge on an object store; what does not fit waits for a later run.',
+  }),
   jobDeadlineMs: duration({
     variable: 'TIMELAKE_JOB_DEADLINE',
     default: '30m',
