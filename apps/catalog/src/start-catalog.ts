@@ -20,6 +20,7 @@ import { makeGuard } from './http/guard.ts'
 import { makeNodeListener, type NodeListener } from './http/node-listener.ts'
 import { makeObserve } from './http/observe.ts'
 import type { TableRow } from '@timelake/database/table-row'
+import { reportStore } from './catalog/report-store.ts'
 import { Warehouses } from './catalog/warehouses.ts'
 import { ROUTES } from './routes.ts'
 
@@ -61,6 +62,7 @@ export async function startCatalog(options: CatalogOptions): Promise<RunningCata
 
 function makeCatalog({ config, context }: CatalogOptions): Catalog {
   const { metadataBytesMax } = config
+  const background = new BackgroundTasks(context.log)
   const metadata = new MetadataCache({
     bytesMax: config.metadataCacheBytesMax,
     metadataBytesMax,
@@ -75,13 +77,16 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
   return {
     config,
     context,
-    warehouses: new Warehouses(context, { maxAgeMs: config.warehouseMaxAgeMs }),
+    warehouses: new Warehouses(context, {
+      maxAgeMs: config.warehouseMaxAgeMs,
+      onMet: (warehouse) => reportStore({ background, log: context.log }, warehouse),
+    }),
     metadata,
     views,
     lanes,
     swaps: new SwapBatcher(context.database),
     pointers: makePointers(config, context),
-    background: new BackgroundTasks(context.log),
+    background,
     metrics: makeCatalogMetrics(context.registry, { metadata, lanes }),
   }
 }

@@ -3,6 +3,12 @@ import type { CatalogContext } from '../context.ts'
 import { NoSuchWarehouseError } from './catalog-errors.ts'
 import { decodeWarehouseSettings, type Warehouse } from './warehouse.ts'
 
+export interface WarehousesOptions {
+  readonly maxAgeMs: number
+  /** Called once for each version of a warehouse that this process comes across. */
+  readonly onMet?: (warehouse: Warehouse) => void
+}
+
 interface Known {
   readonly warehouse: Warehouse
   readonly readAtMs: number
@@ -14,13 +20,15 @@ interface Known {
  */
 export class Warehouses {
   readonly #context: CatalogContext
-  readonly #maxAgeMs: number
+  readonly #options: WarehousesOptions
+  /** Newest version of each warehouse that this process has met. */
+  readonly #met = new Map<string, bigint>()
   readonly #byName = new Map<string, Known>()
   readonly #byId = new Map<string, Known>()
 
-  constructor(context: CatalogContext, options: { readonly maxAgeMs: number }) {
+  constructor(context: CatalogContext, options: WarehousesOptions) {
     this.#context = context
-    this.#maxAgeMs = options.maxAgeMs
+    this.#options = options
   }
 
   /** Throws NoSuchWarehouseError. */
@@ -47,9 +55,19 @@ export class Warehouses {
     this.#byId.clear()
   }
 
+  #meet(warehouse: Warehouse): void {
+    const { id, version } = warehouse.row
+    const met = this.#met.get(id)
+    if (met !== undefined && met >= version) return
+    this.#met.set(id, version)
+    this.#options.onMet?.(warehouse)
+  }
+
   #fresh(known: Known | undefined): Warehouse | undefined {
     if (known === undefined) return undefined
-    return this.#context.nowMs() - known.readAtMs <= this.#maxAgeMs ? known.warehouse : undefined
+    return this.#context.nowMs() - known.readAtMs <= this.#options.maxAgeMs
+      ? known.warehouse
+      : undefined
   }
 
   #keep(row: WarehouseRow): Warehouse {
@@ -62,6 +80,7 @@ export class Warehouses {
     }
     this.#byName.set(name, known)
     this.#byId.set(id, known)
+    this.#meet(known.warehouse)
     return known.warehouse
   }
 }

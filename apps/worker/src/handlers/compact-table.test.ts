@@ -130,6 +130,23 @@ describe('compact-table', () => {
     expect(await objects()).toEqual(before)
   })
 
+  it('I20 looks at all that came between, not only at the last commit (B056)', async () => {
+    const [first] = (await lake.metadata()).snapshots
+    const ref = { type: 'branch' as const, snapshotId: first!.snapshotId }
+    lake.setWire(
+      beforeFirstCommit(async () => {
+        await lake.commit({
+          requirements: [],
+          updates: [{ action: 'set-snapshot-ref', refName: 'main', ref }],
+        })
+        // By itself an append that a rewrite goes along with.
+        await lake.append(9)
+      }),
+    )
+    expect(await compact()).toMatchObject({ state: 'failed' })
+    expect((await lake.read()).values).toEqual([1, 2, 3, 9])
+  })
+
   it('gives up when the schema changed while it merged', async () => {
     const before = await objects()
     const change = () =>
