@@ -15,7 +15,7 @@ export interface DatabaseFaults {
   statement?: (run: () => Promise<FaultyRow[]>) => Promise<FaultyRow[]>
 }
 
-const CHANGES_SOMETHING = /(update|insert into|delete from) (catalog_table|namespace)\b/
+const CHANGES_SOMETHING = /(update|insert into|delete from) (catalog_table|namespace|warehouse)\b/
 
 /** The database behind faults, which may change at any time. A transaction is lost as a whole. */
 export function faultyDatabase(database: Database, faultsNow: () => DatabaseFaults): Database {

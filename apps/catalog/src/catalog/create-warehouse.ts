@@ -1,4 +1,9 @@
-import { createWarehouse as createRow, type WarehouseRow } from '@timelake/database/warehouses'
+import {
+  createWarehouse as createRow,
+  findWarehouseById,
+  type CreateWarehouseOutcome,
+  type WarehouseRow,
+} from '@timelake/database/warehouses'
 import type { Catalog } from './catalog.ts'
 import {
   checkCredentialsFit,
@@ -6,6 +11,7 @@ import {
   encodePlace,
   sealCredentials,
 } from './warehouse-candidate.ts'
+import { settleChange } from './settle-change.ts'
 import type { WarehouseDraft } from './warehouse-draft.ts'
 import { WarehouseExistsError, WarehouseLocationTakenError } from './admin-errors.ts'
 import { overlaps } from './warehouse-rules.ts'
@@ -21,20 +27,26 @@ export async function createWarehouse(
   const { context, warehouses } = catalog
   const place = await checkWarehousePlace(context, draft)
   checkCredentialsFit(place, draft.credentials !== undefined)
+  const { database } = context
   const id = context.newUuid()
-  const created = await createRow(
-    context.database,
-    {
-      id,
-      name: draft.name,
-      ...encodePlace(place),
-      nowMs: context.nowMs(),
-      ...(draft.credentials === undefined
-        ? {}
-        : { sealedCredentials: sealCredentials(context, draft.credentials, id) }),
+  const row = {
+    id,
+    name: draft.name,
+    ...encodePlace(place),
+    nowMs: context.nowMs(),
+    ...(draft.credentials === undefined
+      ? {}
+      : { sealedCredentials: sealCredentials(context, draft.credentials, id) }),
+  }
+  const created = await settleChange<CreateWarehouseOutcome>({
+    what: 'the new warehouse',
+    send: () => createRow(database, row, (other) => overlaps(place, other)),
+    isApplied: ({ outcome }) => outcome === 'created',
+    findApplied: async () => {
+      const found = await findWarehouseById(database, id)
+      return found && { outcome: 'created', row: found }
     },
-    (other) => overlaps(place, other),
-  )
+  })
   switch (created.outcome) {
     case 'created':
       warehouses.forget()

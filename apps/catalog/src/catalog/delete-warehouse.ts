@@ -1,6 +1,12 @@
-import { deleteWarehouse as deleteRow, findWarehouse } from '@timelake/database/warehouses'
+import {
+  deleteWarehouse as deleteRow,
+  findWarehouse,
+  findWarehouseById,
+  type DeleteWarehouseOutcome,
+} from '@timelake/database/warehouses'
 import { NoSuchWarehouseError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
+import { settleChange } from './settle-change.ts'
 import { WarehouseNotEmptyError } from './admin-errors.ts'
 
 /**
@@ -15,8 +21,16 @@ export async function deleteWarehouse(
   const { context, warehouses } = catalog
   const row = await findWarehouse(context.database, name)
   if (row === undefined) throw new NoSuchWarehouseError(name)
-  const deleted = await deleteRow(context.database, { id: row.id, isForced })
-  warehouses.forget()
+  const { database } = context
+  const deleted = await settleChange<DeleteWarehouseOutcome>({
+    what: 'the removal of the warehouse',
+    send: () => deleteRow(database, { id: row.id, isForced }),
+    isApplied: ({ outcome }) => outcome === 'deleted',
+    findApplied: async () => {
+      const isThere = (await findWarehouseById(database, row.id)) !== undefined
+      return isThere ? undefined : { outcome: 'deleted' }
+    },
+  }).finally(() => warehouses.forget())
   switch (deleted.outcome) {
     case 'deleted':
       context.log.info({ warehouse: name }, 'warehouse deleted')

@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   findWarehouse,
+  findWarehouseById,
   updateWarehouse as updateRow,
+  type UpdateWarehouseOutcome,
   type WarehouseRow,
 } from '@timelake/database/warehouses'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
@@ -14,6 +17,7 @@ import {
   encodePlace,
   sealCredentials,
 } from './warehouse-candidate.ts'
+import { settleChange } from './settle-change.ts'
 import type { WarehouseChange } from './warehouse-draft.ts'
 import {
   WarehouseChangedError,
@@ -40,18 +44,20 @@ export async function updateWarehouse(
   if (expectedVersion !== row.version) throw new WarehouseChangedError(name, expectedVersion)
   const place = await checkWarehousePlace(context, changedPlace(row, change))
   const sealedCredentials = changedCredentials(context, { row, change, place })
-  const updated = await updateRow(
-    context.database,
-    {
-      id: row.id,
-      expectedVersion,
-      ...encodePlace(place),
-      sealedCredentials,
-      nowMs: context.nowMs(),
+  const { database } = context
+  const next = { id: row.id, ...encodePlace(place), sealedCredentials }
+  const update = { ...next, expectedVersion, nowMs: context.nowMs() }
+  const updated = await settleChange<UpdateWarehouseOutcome>({
+    what: 'the change of the warehouse',
+    send: () => updateRow(database, update, (other) => overlaps(place, other)),
+    isApplied: ({ outcome }) => outcome === 'updated',
+    findApplied: async () => {
+      const found = await findWarehouseById(database, row.id)
+      const isOurs =
+        found?.version === expectedVersion + 1n && isDeepStrictEqual({ ...found, ...next }, found)
+      return isOurs ? { outcome: 'updated', row: found } : undefined
     },
-    (other) => overlaps(place, other),
-  )
-  warehouses.forget()
+  }).finally(() => warehouses.forget())
   switch (updated.outcome) {
     case 'updated':
       context.log.info(
