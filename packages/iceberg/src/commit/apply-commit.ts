@@ -1,3 +1,4 @@
+import { removeProperties } from './property-updates.ts'
 import { assertNever } from '../spec/invariant.ts'
 import {
   FORMAT_VERSION_DEFAULT,
@@ -25,9 +26,8 @@ import {
   assignUuid,
   formatVersionOf,
   removeEncryptionKey,
-  removeProperties,
   setLocation,
-  setProperties,
+  setTableProperties,
   upgradeFormatVersion,
 } from './table-attribute-updates.ts'
 import { type CommitContext, TableMetadataDraft } from './table-metadata-draft.ts'
@@ -95,7 +95,7 @@ function applyUpdate(draft: TableMetadataDraft, update: TableUpdate): void {
     case 'set-location':
       return setLocation(draft, update.location)
     case 'set-properties':
-      return setProperties(draft, update.updates)
+      return setTableProperties(draft, update.updates)
     case 'remove-properties':
       return removeProperties(draft, update.removals)
     case 'set-statistics':

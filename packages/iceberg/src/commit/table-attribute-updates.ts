@@ -1,3 +1,4 @@
+import { setProperties } from './property-updates.ts'
 import { InvalidInputError } from '../spec/errors.ts'
 import { stripTrailingSlashes } from '../spec/location.ts'
 import {
@@ -56,22 +57,11 @@ export function setLocation(draft: TableMetadataDraft, requested: string): void 
 }
 
 /** Sets properties. Reserved keys are consumed elsewhere or meaningless, and never stored. */
-export function setProperties(
+export function setTableProperties(
   draft: TableMetadataDraft,
   updates: Readonly<Record<string, string>>,
 ): void {
-  const changed = Object.entries(withoutReservedProperties(updates)).filter(
-    ([key, value]) => draft.properties.get(key) !== value,
-  )
-  changed.forEach(([key, value]) => draft.properties.set(key, value))
-  if (changed.length > 0)
-    draft.record({ action: 'set-properties', updates: Object.fromEntries(changed) })
-}
-
-/** Removes properties; keys that are not set are ignored. */
-export function removeProperties(draft: TableMetadataDraft, removals: readonly string[]): void {
-  const removed = removals.filter((key) => draft.properties.delete(key))
-  if (removed.length > 0) draft.record({ action: 'remove-properties', removals: removed })
+  setProperties(draft, withoutReservedProperties(updates))
 }
 
 /** Adds an encryption key unless one with its id is there already. */

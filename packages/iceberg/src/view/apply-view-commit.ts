@@ -1,3 +1,4 @@
+import { removeProperties, setProperties } from '../commit/property-updates.ts'
 import { CommitFailedError } from '../spec/errors.ts'
 import { assertNever } from '../spec/invariant.ts'
 import type { ViewMetadata } from './view-metadata.ts'
@@ -7,10 +8,8 @@ import {
   addSchema,
   addViewVersion,
   assignUuid,
-  removeProperties,
   setCurrentViewVersion,
   setLocation,
-  setProperties,
   upgradeFormatVersion,
 } from './view-updates.ts'
 

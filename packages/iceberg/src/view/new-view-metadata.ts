@@ -1,14 +1,9 @@
+import { setProperties } from '../commit/property-updates.ts'
 import { LAST_ADDED } from '../commit/table-update.ts'
 import type { Schema } from '../spec/schema.ts'
 import { ViewMetadataDraft } from './view-metadata-draft.ts'
 import type { ViewMetadata, ViewVersion } from './view-metadata.ts'
-import {
-  addSchema,
-  addViewVersion,
-  setCurrentViewVersion,
-  setLocation,
-  setProperties,
-} from './view-updates.ts'
+import { addSchema, addViewVersion, setCurrentViewVersion, setLocation } from './view-updates.ts'
 
 /** The members of a create request that shape the view. */
 export interface NewView {

@@ -56,25 +56,6 @@ export function setLocation(draft: ViewMetadataDraft, requested: string): void {
   draft.record({ action: 'set-location', location })
 }
 
-/** Sets properties; views have no reserved ones. */
-export function setProperties(
-  draft: ViewMetadataDraft,
-  updates: Readonly<Record<string, string>>,
-): void {
-  const changed = Object.entries(updates).filter(
-    ([key, value]) => draft.properties.get(key) !== value,
-  )
-  changed.forEach(([key, value]) => draft.properties.set(key, value))
-  if (changed.length > 0)
-    draft.record({ action: 'set-properties', updates: Object.fromEntries(changed) })
-}
-
-/** Removes properties; keys that are not set are ignored. */
-export function removeProperties(draft: ViewMetadataDraft, removals: readonly string[]): void {
-  const removed = removals.filter((key) => draft.properties.delete(key))
-  if (removed.length > 0) draft.record({ action: 'remove-properties', removals: removed })
-}
-
 /**
  * Adds a version. One with the same content (its id and time aside) is used again; an id that is taken, or lower than
  * a taken one, becomes the next after the highest. Schema id −1 is the schema added last. Throws InvalidInputError for
