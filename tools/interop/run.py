@@ -130,7 +130,7 @@ def errors(run):
 @judge("embedded", "services")
 def pyiceberg(run):
     """132 checks of our own through PyIceberg; the token checks on a second server."""
-    with run.timelake() as ours:
+    with run.timelake(**UNDISTURBED) as ours:
         run.command(HERE / "pyiceberg/run.sh", ours.uri, "main", check_skips=True, **ours.client)
     with run.timelake("closed", TIMELAKE_TOKEN=TOKEN) as ours:
         run.command(HERE / "pyiceberg/run.sh", ours.uri, "main", "--", "--only", "^config/", check_skips=True, CATALOG_TOKEN=TOKEN, **ours.client)

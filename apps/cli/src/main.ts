@@ -7,7 +7,7 @@ import {
 import { SettingsError, type Settings } from '@timelake/timelake/contract/settings'
 import type { InputContext } from './command-context.ts'
 import { parseCommandLine, type Command } from './command-line.ts'
-import { processSettings } from './config.ts'
+import { processSettings, quietLibraries } from './config.ts'
 import { CommandError, EXIT_CODES, type ExitCode } from './exit-code.ts'
 import { HELP_TEXT } from './help-text.ts'
 import type { RunningServer } from './serve.ts'
@@ -21,6 +21,7 @@ const SECOND_SIGNAL_AFTER_MS = 1_000
  * goes on until a signal. Everything else in the program is free of signals and exits.
  */
 export async function main(args: readonly string[]): Promise<void> {
+  quietLibraries()
   try {
     process.exitCode = await run(parseCommandLine(args))
   } catch (error) {
