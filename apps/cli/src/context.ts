@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from '@timelake/database/sql-session'
+import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { pathOfLocation } from '@timelake/storage/location-path'
 import {
   openWarehouseStores,
@@ -110,12 +111,11 @@ function secretBoxOf({ secretKey: key, previousSecretKey }: Settings): SecretBox
   )
 }
 
-/** Keys for warehouses that have none of their own, at the endpoint that they were given for. */
-function defaultCredentials({
-  s3AccessKeyId,
-  s3SecretAccessKey,
-  s3Endpoint,
-}: Settings): Pick<WarehouseStoresOptions, 'defaultCredentials'> {
+/** Keys for the warehouse of the settings, and for others at its endpoint that have none of their own. */
+function defaultCredentials(
+  settings: Settings,
+): Pick<WarehouseStoresOptions, 'defaultCredentials'> {
+  const { s3AccessKeyId, s3SecretAccessKey, s3Endpoint, warehouseLocation } = settings
   if (s3AccessKeyId === undefined && s3SecretAccessKey === undefined) return {}
   if (s3AccessKeyId === undefined || s3SecretAccessKey === undefined) {
     throw new CommandError(
@@ -124,7 +124,8 @@ function defaultCredentials({
     )
   }
   const credentials = { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey }
-  return { defaultCredentials: { endpoint: s3Endpoint, credentials } }
+  const location = warehouseLocation && normalizeLocation(warehouseLocation)
+  return { defaultCredentials: { endpoint: s3Endpoint, location, credentials } }
 }
 
 function isLocalLocation(location: string): boolean {

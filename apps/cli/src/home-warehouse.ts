@@ -1,9 +1,4 @@
-import {
-  ensureWarehouse,
-  findWarehouse,
-  updateWarehouse,
-  type WarehouseRow,
-} from '@timelake/database/warehouses'
+import { ensureWarehouse, findWarehouse, type WarehouseRow } from '@timelake/database/warehouses'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { encodeStorageProfile, type StorageProfile } from '@timelake/storage/storage-profile'
 import type { StoredWarehouse } from '@timelake/storage/warehouse-stores'
@@ -59,24 +54,25 @@ export function storedHome(home: HomeWarehouse): StoredWarehouse {
 }
 
 /**
- * The row of the home warehouse, made at the first start; the storage that the settings name replaces what the row says,
- * so an endpoint is changed by a restart. Throws CommandError when the database holds another place
+ * The row of the home warehouse, made at the first start; from then on the row says where its storage is, and
+ * `timelake warehouse update` changes it. Throws CommandError when the database holds another place
  * under that name: tables name their files by absolute location.
  */
 export async function openHomeWarehouse(
-  { database, nowMs, newUuid }: Pick<ProcessContext, 'database' | 'nowMs' | 'newUuid'>,
+  { database, log, nowMs, newUuid }: Pick<ProcessContext, 'database' | 'log' | 'nowMs' | 'newUuid'>,
   home: HomeWarehouse | undefined,
 ): Promise<WarehouseRow | undefined> {
   if (home === undefined) return findWarehouse(database, WAREHOUSE_NAME)
   const wanted = { id: newUuid(), name: WAREHOUSE_NAME, ...home, nowMs: nowMs() }
   const warehouse = await ensureWarehouse(database, wanted)
   if (warehouse.location === home.location) {
-    if (warehouse.storageProfile === home.storageProfile) return warehouse
-    const { storageProfile } = home
-    const update = { ...warehouse, storageProfile, expectedVersion: warehouse.version }
-    // A stale version means that a process with the same settings was faster.
-    await updateWarehouse(database, { ...update, nowMs: nowMs() }, () => false)
-    return findWarehouse(database, WAREHOUSE_NAME)
+    if (warehouse.storageProfile !== home.storageProfile) {
+      log.info(
+        'TIMELAKE_S3_… differ from what the database says of the warehouse main, which counts: ' +
+          'change it with `timelake warehouse update main`',
+      )
+    }
+    return warehouse
   }
   throw new CommandError(
     EXIT_CODES.refused,

@@ -138,7 +138,11 @@ describe('a warehouse of objects', () => {
     const { accessKeyId, secretAccessKey, endpoint } = double
     const stores = open({
       secretBox: noSecretBox(),
-      defaultCredentials: { endpoint, credentials: { accessKeyId, secretAccessKey } },
+      defaultCredentials: {
+        endpoint,
+        location: undefined,
+        credentials: { accessKeyId, secretAccessKey },
+      },
     })
     const store = stores.storeOf(bucketWarehouse({ sealedCredentials: undefined }))
     expect(await store.putIfAbsent('s3://lake/w/default', bytes)).toBe('created')
@@ -152,7 +156,11 @@ describe('a warehouse of objects', () => {
     const { accessKeyId, secretAccessKey } = double
     const endpoint = 'https://store.example'
     const stores = open({
-      defaultCredentials: { endpoint, credentials: { accessKeyId, secretAccessKey } },
+      defaultCredentials: {
+        endpoint,
+        location: 's3://lake/home',
+        credentials: { accessKeyId, secretAccessKey },
+      },
     })
     const store = stores.storeOf(bucketWarehouse({ sealedCredentials: undefined }))
     await expect(store.get('s3://lake/w/default')).rejects.toThrow(StoreUnavailableError)

@@ -20,11 +20,12 @@ export interface WarehouseStoresOptions {
   /** Locations that the operator of the process lets every warehouse use. */
   readonly extraAllowedLocations: readonly string[]
   /**
-   * Keys for S3 warehouses that have none of their own, at this endpoint only (absent: AWS). Without them, and elsewhere: the
-   * process's own identity.
+   * Keys for S3 warehouses that have none of their own, at this endpoint (absent: AWS) or at this location. Without them, and
+   * elsewhere: the process's own identity.
    */
   readonly defaultCredentials?: {
     readonly endpoint: string | undefined
+    readonly location: string | undefined
     readonly credentials: S3Credentials
   }
 }
@@ -146,7 +147,10 @@ function credentialsOf(
   { endpoint }: S3Profile,
 ): S3Credentials | undefined {
   if (warehouse.sealedCredentials === undefined) {
-    return defaultCredentials?.endpoint === endpoint ? defaultCredentials?.credentials : undefined
+    if (defaultCredentials === undefined) return undefined
+    const isMeant =
+      defaultCredentials.endpoint === endpoint || defaultCredentials.location === warehouse.location
+    return isMeant ? defaultCredentials.credentials : undefined
   }
   try {
     const text = secretBox.open(warehouse.sealedCredentials, warehouse.id)
