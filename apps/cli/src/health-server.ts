@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { makeGuard, type Guard } from '@timelake/catalog/http/guard'
-import type { SqlSession } from '@timelake/database/sql-session'
+import { readiness } from '@timelake/catalog/routes/health'
+import type { Database } from '@timelake/database/sql-session'
 import type { Settings } from '@timelake/timelake/contract/settings'
+import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 
 export interface HealthServer {
@@ -13,7 +15,8 @@ export interface HealthServer {
 
 export interface HealthServerParts {
   readonly settings: Pick<Settings, 'host' | 'port' | 'token' | 'allowedHosts' | 'allowedOrigins'>
-  readonly database: SqlSession
+  readonly database: Database
+  readonly log: Logger
   readonly registry: Registry
 }
 
@@ -47,7 +50,7 @@ interface Answer {
 }
 
 async function answer(
-  { database, registry }: HealthServerParts,
+  { database, log, registry }: HealthServerParts,
   guard: Guard,
   { url = '', headers }: IncomingMessage,
 ): Promise<Answer> {
@@ -61,10 +64,8 @@ async function answer(
     return { status: 200, type: registry.contentType, text: await registry.metrics() }
   if (url === '/health/live') return json(200, 'live')
   if (url !== '/health/ready') return json(404, 'no such page')
-  return database.query('select 1').then(
-    () => json(200, 'ready'),
-    () => json(503, 'not-ready'),
-  )
+  const { status, body = '' } = await readiness({ database, log })
+  return { status, type: 'application/json', text: body.toString() }
 }
 
 function json(status: number, word: string): Answer {

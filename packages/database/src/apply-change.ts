@@ -69,9 +69,7 @@ export async function applyChange<Verdict>(
   ])
   invariant(row !== undefined, 'a change statement answers one row')
   if (!row.allowed) {
-    throw new IdempotencyKeyLostError(
-      'another call with the same idempotency key has already finished',
-    )
+    throw new IdempotencyKeyLostError()
   }
   return row
 }

@@ -71,6 +71,9 @@ export class DataDirectoryInUseError extends Error {
  */
 export class IdempotencyKeyLostError extends Error {
   override readonly name = 'IdempotencyKeyLostError'
+  constructor() {
+    super('another call with the same idempotency key has already finished')
+  }
 }
 
 /**

@@ -56,7 +56,9 @@ export function landedExpressions(where: {
 }
 
 /** The three parameters of `landedExpressions`: request hash, added and forgotten snapshot ids. */
-export function landedParameters(landed: LandedCommit | undefined): readonly unknown[] {
+export function landedParameters(
+  landed: LandedCommit | undefined,
+): readonly [requestHash: string | null, added: readonly bigint[], forgotten: readonly bigint[]] {
   if (landed === undefined) return [null, [], []]
   const added = new Set(landed.snapshotIds)
   return [

@@ -6,6 +6,7 @@
 import { LEVELS_OF_MADE } from './apply-change.ts'
 import { IdempotencyKeyLostError } from './database-errors.ts'
 import { invariant } from './invariant.ts'
+import { landedParameters } from './landed-commits.ts'
 import type { MetadataSwap } from './swap-metadata-location.ts'
 import type { SqlSession } from './sql-session.ts'
 
@@ -95,22 +96,16 @@ export async function swapMany(
 }
 
 function verdictOf({ allowed, changed, present }: VerdictRow): SwapVerdict {
-  if (!allowed) {
-    return new IdempotencyKeyLostError(
-      'another call with the same idempotency key has already finished',
-    )
-  }
+  if (!allowed) return new IdempotencyKeyLostError()
   if (changed) return 'swapped'
   return present ? 'stale' : 'missing'
 }
 
 function parametersOf(swaps: readonly MetadataSwap[]): readonly unknown[] {
   const column = <T>(pick: (swap: MetadataSwap) => T) => swaps.map(pick)
-  const added = pairs(swaps, ({ landed }) => landed?.snapshotIds ?? [])
-  const forgotten = pairs(swaps, ({ landed }) => {
-    const kept = new Set(landed?.snapshotIds)
-    return (landed?.forgetSnapshotIds ?? []).filter((id) => !kept.has(id))
-  })
+  const landed = swaps.map((swap) => landedParameters(swap.landed))
+  const added = pairs(landed.map(([, snapshotIds]) => snapshotIds))
+  const forgotten = pairs(landed.map(([, , snapshotIds]) => snapshotIds))
   return [
     column(({ tableId }) => tableId),
     column(({ expected }) => expected),
@@ -125,7 +120,7 @@ function parametersOf(swaps: readonly MetadataSwap[]): readonly unknown[] {
     column(({ idempotency }) => idempotency?.outcome.status ?? null),
     column(({ idempotency }) => idempotency?.outcome.body ?? null),
     column(({ idempotency }) => idempotency?.outcome.metadataLocation ?? null),
-    column(({ landed }) => landed?.requestHash ?? null),
+    landed.map(([requestHash]) => requestHash),
     added.places,
     added.ids,
     forgotten.places,
@@ -134,17 +129,12 @@ function parametersOf(swaps: readonly MetadataSwap[]): readonly unknown[] {
 }
 
 /** Snapshot ids with the place, from 1, of the swap that they belong to. */
-function pairs(
-  swaps: readonly MetadataSwap[],
-  idsOf: (swap: MetadataSwap) => readonly bigint[],
-): { readonly places: readonly number[]; readonly ids: readonly bigint[] } {
-  const places: number[] = []
-  const ids: bigint[] = []
-  swaps.forEach((swap, index) => {
-    for (const id of new Set(idsOf(swap))) {
-      places.push(index + 1)
-      ids.push(id)
-    }
-  })
-  return { places, ids }
+function pairs(idsOfSwaps: readonly (readonly bigint[])[]): {
+  readonly places: readonly number[]
+  readonly ids: readonly bigint[]
+} {
+  return {
+    places: idsOfSwaps.flatMap((ids, index) => ids.map(() => index + 1)),
+    ids: idsOfSwaps.flat(),
+  }
 }

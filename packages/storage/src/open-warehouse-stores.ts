@@ -11,7 +11,11 @@ import {
   type S3Profile,
   StorageProfileError,
 } from './storage-profile.ts'
-import type { StoredWarehouse, WarehouseStores } from './warehouse-stores.ts'
+import {
+  locationsOfWarehouse,
+  type StoredWarehouse,
+  type WarehouseStores,
+} from './warehouse-stores.ts'
 
 export interface WarehouseStoresOptions {
   readonly secretBox: SecretBox
@@ -97,9 +101,10 @@ function openFileStore(options: WarehouseStoresOptions, warehouse: StoredWarehou
     throw unservable(warehouse, 'it lies outside the directories that this process may use')
   }
   const locations = [
-    warehouse.location,
+    ...locationsOfWarehouse(warehouse).filter(
+      (location) => isLocal(location) && isInside(location),
+    ),
     ...options.extraAllowedLocations.filter(isLocal),
-    ...allowedLocationsOf(warehouse).filter((location) => isLocal(location) && isInside(location)),
   ]
   return openLocalObjectStore({ rootDirs: locations.map(pathOfLocation) })
 }
@@ -126,11 +131,7 @@ function openBucketStore(
   profile: S3Profile,
 ): ReturnType<typeof openS3ObjectStore> {
   const credentials = credentialsOf(options, warehouse, profile)
-  const locations = [
-    warehouse.location,
-    ...options.extraAllowedLocations,
-    ...allowedLocationsOf(warehouse),
-  ]
+  const locations = [...locationsOfWarehouse(warehouse), ...options.extraAllowedLocations]
   const roots = locations
     .map((location) => location.replace(/^s3[an]:/, 's3:'))
     .filter((location) => location.startsWith('s3:'))
@@ -163,13 +164,6 @@ function credentialsOf(
       error instanceof StorageProfileError
     throw unservable(warehouse, 'its credentials do not open', isSilent ? error : undefined)
   }
-}
-
-function allowedLocationsOf({ settings }: StoredWarehouse): readonly string[] {
-  if (settings === undefined) return []
-  // `as`: written by the catalog's codec of warehouse settings.
-  const decoded = JSON.parse(settings) as { readonly allowedLocations?: readonly string[] }
-  return decoded.allowedLocations ?? []
 }
 
 function isLocal(location: string): boolean {

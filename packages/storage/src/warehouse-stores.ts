@@ -14,6 +14,18 @@ export interface StoredWarehouse {
   readonly version: bigint
 }
 
+/** The locations below which a warehouse's tables may lie by its row: its own, and those that its settings add. */
+export function locationsOfWarehouse({
+  location,
+  settings = '{}',
+}: Pick<StoredWarehouse, 'location' | 'settings'>): readonly string[] {
+  // `as`: written by the catalog's codec of warehouse settings.
+  const { allowedLocations = [] } = JSON.parse(settings) as {
+    readonly allowedLocations?: readonly string[]
+  }
+  return [location, ...allowedLocations]
+}
+
 /** Finds the object store of a warehouse; the same one as long as the row stays the same. */
 export interface WarehouseStores {
   /** Throws StorageProfileError for a row that this process cannot serve, such as one sealed with another key. */

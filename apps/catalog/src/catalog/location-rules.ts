@@ -1,4 +1,5 @@
 import { findTablesNear } from '@timelake/database/find-tables'
+import type { TableRow } from '@timelake/database/table-row'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import {
   checkLocation,
@@ -43,19 +44,41 @@ export async function checkTableRoots(
   warehouse: Warehouse,
   table: { readonly id?: string; readonly metadata: TableMetadata; readonly base?: TableMetadata },
 ): Promise<void> {
-  const known = new Set(table.base === undefined ? [] : tableRoots(table.base))
+  await checkNewRoots(catalog, warehouse, {
+    what: 'table location',
+    roots: tableRoots(table.metadata),
+    known: table.base === undefined ? [] : tableRoots(table.base),
+    isInTheWay: ({ id }) => id !== table.id,
+    overlapError: (root) => new LocationOverlapError(root),
+  })
+}
+
+/** The folders of a table or view, and what they must keep away from. */
+export interface NewRoots {
+  /** For messages, such as `table location`. */
+  readonly what: string
+  readonly roots: readonly string[]
+  /** Those that were there before, which are not checked again. */
+  readonly known: readonly string[]
+  isInTheWay(other: TableRow): boolean
+  overlapError(root: string): Error
+}
+
+/** Refuses (InvalidInputError) folders outside the allowed prefixes, in the server's own folder, or in somebody's way. */
+export async function checkNewRoots(
+  catalog: Catalog,
+  warehouse: Warehouse,
+  { what, roots, known, isInTheWay, overlapError }: NewRoots,
+): Promise<void> {
   const prefixes = allowedPrefixes(catalog, warehouse)
-  for (const root of tableRoots(table.metadata)) {
-    if (known.has(root)) continue
-    checkAllowed(root, prefixes, 'table location')
+  for (const root of roots.filter((one) => !known.includes(one))) {
+    checkAllowed(root, prefixes, what)
     checkUnreserved(root, warehouse)
     const near = await findTablesNear(catalog.context.database, {
       warehouseId: warehouse.id,
       location: normalizeLocation(root),
     })
-    const other = near.find(({ id }) => id !== table.id)
-    if (other === undefined) continue
-    throw new LocationOverlapError(root)
+    if (near.some(isInTheWay)) throw overlapError(root)
   }
 }
 
@@ -70,7 +93,7 @@ export class LocationOverlapError extends InvalidInputError {
 }
 
 /** Throws InvalidInputError for a location in the folder that is the server's own. */
-export function checkUnreserved(root: string, warehouse: Warehouse): void {
+function checkUnreserved(root: string, warehouse: Warehouse): void {
   const reserved = joinLocation(warehouse.location, WAREHOUSE_FOLDER)
   if (!isSameLocation(reserved, root) && !isLocationBelow(reserved, root)) return
   throw new InvalidInputError(

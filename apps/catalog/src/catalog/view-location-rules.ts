@@ -1,9 +1,7 @@
-import { findTablesNear } from '@timelake/database/find-tables'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
-import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { ViewMetadata } from '@timelake/iceberg/view/view-metadata'
 import type { Catalog } from './catalog.ts'
-import { allowedPrefixes, checkAllowed, checkUnreserved } from './location-rules.ts'
+import { checkNewRoots } from './location-rules.ts'
 import type { Warehouse } from './warehouse.ts'
 
 /**
@@ -16,21 +14,16 @@ export async function checkViewRoots(
   warehouse: Warehouse,
   view: { readonly metadata: ViewMetadata; readonly base?: ViewMetadata },
 ): Promise<void> {
-  const known = new Set(view.base === undefined ? [] : viewRoots(view.base))
-  const prefixes = allowedPrefixes(catalog, warehouse)
-  for (const root of viewRoots(view.metadata)) {
-    if (known.has(root)) continue
-    checkAllowed(root, prefixes, 'view location')
-    checkUnreserved(root, warehouse)
-    const near = await findTablesNear(catalog.context.database, {
-      warehouseId: warehouse.id,
-      location: normalizeLocation(root),
-    })
-    if (!near.some(({ kind }) => kind === 'table')) continue
-    throw new InvalidInputError(
-      `view location ${root} overlaps with the location of a table: choose one that is neither inside nor above it`,
-    )
-  }
+  await checkNewRoots(catalog, warehouse, {
+    what: 'view location',
+    roots: viewRoots(view.metadata),
+    known: view.base === undefined ? [] : viewRoots(view.base),
+    isInTheWay: ({ kind }) => kind === 'table',
+    overlapError: (root) =>
+      new InvalidInputError(
+        `view location ${root} overlaps with the location of a table: choose one that is neither inside nor above it`,
+      ),
+  })
 }
 
 function viewRoots({ location, properties }: ViewMetadata): readonly string[] {

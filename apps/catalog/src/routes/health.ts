@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import type { CatalogContext } from '../context.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import type { RouteCall } from '../http/route.ts'
@@ -13,7 +14,14 @@ export async function healthLive(): Promise<HttpAnswer> {
 
 /** GET /health/ready: the database answers too; otherwise 503 with the reason. */
 export async function healthReady(call: RouteCall): Promise<HttpAnswer> {
-  const { database, log } = call.catalog.context
+  return readiness(call.catalog.context)
+}
+
+/** The answer of any process whose work needs the database. */
+export async function readiness({
+  database,
+  log,
+}: Pick<CatalogContext, 'database' | 'log'>): Promise<HttpAnswer> {
   const timer = new AbortController()
   const tooLate = setTimeout(DATABASE_ANSWER_MS_MAX, 'late' as const, { signal: timer.signal })
   try {

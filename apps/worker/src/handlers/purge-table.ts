@@ -16,6 +16,7 @@ import {
   type DeleteResult,
 } from '@timelake/storage/object-store'
 import type { ObjectStore } from '@timelake/storage/object-store'
+import { locationsOfWarehouse } from '@timelake/storage/warehouse-stores'
 import type { PurgeBounds } from '@timelake/timelake/contract/plan-purge'
 import type { DeletedFile, PurgeCounts } from '@timelake/timelake/delete-files'
 import { NOTHING_PURGED, purgeTable, type PurgeContext } from '@timelake/timelake/purge-table'
@@ -24,7 +25,7 @@ import type { WorkerContext } from '../context.ts'
 import { liveReferences, type LiveReferences } from '../live-references.ts'
 import type { JobHandler, JobOutcome } from '../run-job.ts'
 import type { WorkerConfig } from '../worker-config.ts'
-import { objectsOf, tableRootsOf } from '../warehouse-objects.ts'
+import { objectsOf } from '../warehouse-objects.ts'
 import type { WorkerMetrics } from '../worker-metrics.ts'
 
 export interface PurgeTableOptions {
@@ -98,7 +99,7 @@ async function boundsOf(
   const warehouses = await listWarehouses(database)
   const home = warehouses.filter(({ id }) => id === warehouseId)
   return {
-    allowedRoots: [...home.flatMap(tableRootsOf), ...extraAllowedLocations],
+    allowedRoots: [...home.flatMap(locationsOfWarehouse), ...extraAllowedLocations],
     reserved: warehouses.map(({ location }) => joinLocation(location, WAREHOUSE_FOLDER)),
   }
 }
