@@ -1,5 +1,16 @@
 -- What the migrations add up to. Written by packages/database/src/print-schema.ts; do not edit.
 
+create table append_batch (
+  table_id text collate "C" not null,
+  batch_id text collate "C" not null,
+  request_hash text collate "C" not null,
+  snapshot_id bigint not null,
+  landed_at_ms bigint not null,
+  expires_at_ms bigint not null,
+  constraint append_batch_pkey PRIMARY KEY (table_id, batch_id)
+);
+CREATE INDEX append_batch_expiry ON public.append_batch USING btree (expires_at_ms);
+
 create table catalog_table (
   id text collate "C" not null,
   warehouse_id text collate "C" not null,
@@ -13,6 +24,8 @@ create table catalog_table (
   created_at_ms bigint not null,
   updated_at_ms bigint not null,
   kind text collate "C" not null,
+  commit_turn text collate "C",
+  commit_next text collate "C",
   constraint catalog_table_kind_check CHECK ((kind = ANY (ARRAY['table'::text, 'view'::text]))),
   constraint catalog_table_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id),
   constraint catalog_table_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES warehouse(id),

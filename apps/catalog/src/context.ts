@@ -12,6 +12,8 @@ export interface CatalogContext {
   /** Seals the credentials of warehouses. */
   readonly secretBox: SecretBox
   nowMs(): number
+  /** Resolves after `ms`, or at once when the signal aborts. Keeps no process alive. */
+  delay(ms: number, signal?: AbortSignal): Promise<void>
   /** A fresh UUID, lower case. */
   newUuid(): string
   readonly log: Logger

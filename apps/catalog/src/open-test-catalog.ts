@@ -17,6 +17,7 @@ import { noFaults, type ReachFaultPoint } from '@timelake/timelake/contract/faul
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { defaultCatalogConfig, type CatalogConfig } from './catalog-config.ts'
+import { delay } from './delay.ts'
 import { startCatalog, type RunningCatalog } from './start-catalog.ts'
 
 const SHARED_CONNECTIONS_MAX = 8
@@ -87,6 +88,7 @@ export async function openTestCatalog(options: TestCatalogOptions = {}): Promise
       secretBox: options.secretBox ?? openSecretBox({ key: TEST_SECRET_KEY }),
       nowMs: clock.nowMs,
       newUuid,
+      delay,
       log: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
       registry: new Registry(),
       reachFaultPoint: options.reachFaultPoint ?? noFaults,

@@ -1,6 +1,7 @@
 import { ADMIN_ROUTES } from './admin/admin-routes.ts'
 import { storedAnswer } from './http/idempotency.ts'
 import type { Route } from './http/route.ts'
+import { LAKE_ROUTES } from './lake/lake-routes.ts'
 import { commitTransaction } from './routes/commit-transaction.ts'
 import { createNamespace, replayCreateNamespace } from './routes/create-namespace.ts'
 import { createTable, replayCreateTable } from './routes/create-table.ts'
@@ -81,5 +82,6 @@ export const ROUTES: readonly Route[] = [
   { method: 'GET', template: '/health/live', operationId: 'healthLive', handle: healthLive, isOpen: true },
   { method: 'GET', template: '/health/ready', operationId: 'healthReady', handle: healthReady, isOpen: true },
   { method: 'GET', template: '/metrics', operationId: 'metrics', handle: metrics },
+  ...LAKE_ROUTES,
   ...ADMIN_ROUTES,
 ]

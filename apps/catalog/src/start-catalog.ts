@@ -6,6 +6,7 @@ import { SwapBatcher } from '@timelake/database/swap-batcher'
 import { BackgroundTasks } from './background-tasks.ts'
 import { decodeLoadedMetadata } from './cache/loaded-metadata.ts'
 import { decodeLoadedView } from './cache/loaded-view.ts'
+import { ManifestLists } from './cache/manifest-lists.ts'
 import { MetadataCache } from './cache/metadata-cache.ts'
 import { exactPointers, readThroughPointers, type FindRow } from './cache/pointer-cache.ts'
 import type { CatalogConfig } from './catalog-config.ts'
@@ -26,6 +27,8 @@ import { ROUTES } from './routes.ts'
 
 /** Views are small beside tables: this part of the memory for metadata is theirs. */
 const VIEW_CACHE_SHARE = 1 / 16
+/** Decoded manifest lists of tables whose appends are attached here. */
+const MANIFEST_LIST_CACHE_SHARE = 1 / 4
 
 export interface CatalogOptions {
   readonly config: CatalogConfig
@@ -83,6 +86,9 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
     }),
     metadata,
     views,
+    manifestLists: new ManifestLists({
+      bytesMax: Math.floor(config.metadataCacheBytesMax * MANIFEST_LIST_CACHE_SHARE),
+    }),
     lanes,
     swaps: new SwapBatcher(context.database),
     pointers: makePointers(config, context),

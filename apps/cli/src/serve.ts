@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
+import { delay } from '@timelake/catalog/delay'
 import { startCatalog } from '@timelake/catalog/start-catalog'
 import { abandonRunningJobs } from '@timelake/database/job-runs'
 import type { WarehouseRow } from '@timelake/database/warehouses'
@@ -94,7 +95,7 @@ async function start(options: StartOptions): Promise<Started> {
     isOnlyWriter: state.kind === 'embedded',
   })
   noteSmallHeap(settings, config.metadataBytesMax, log)
-  const catalog = await startCatalog({ config, context })
+  const catalog = await startCatalog({ config, context: { ...context, delay } })
   closers.push(() => catalog.stop())
   closers.push(startNames(context))
   if (queue !== undefined) {

@@ -4,6 +4,7 @@ import type { TableRow } from '@timelake/database/table-row'
 import type { BackgroundTasks } from '../background-tasks.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { LoadedView } from '../cache/loaded-view.ts'
+import type { ManifestLists } from '../cache/manifest-lists.ts'
 import type { MetadataCache } from '../cache/metadata-cache.ts'
 import type { TablePointers } from '../cache/pointer-cache.ts'
 import type { CatalogConfig } from '../catalog-config.ts'
@@ -22,6 +23,7 @@ export interface Catalog {
   /** Of tables. */
   readonly metadata: MetadataCache<LoadedMetadata>
   readonly views: MetadataCache<LoadedView>
+  readonly manifestLists: ManifestLists
   readonly lanes: CommitLanes
   /** Moves pointers, those of different tables together. */
   readonly swaps: SwapBatcher

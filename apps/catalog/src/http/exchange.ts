@@ -15,13 +15,32 @@ export interface HttpRequest {
    * (BodyTooLargeError), and encodings other than gzip (UnsupportedEncodingError).
    */
   readBody(bytesMax: number): Promise<Buffer>
+  /** The connection that carries it; absent for callers inside this process. */
+  readonly connection: Connection | undefined
+  /** Aborts when the caller has gone before it got its whole answer. Made on first use. */
+  aborted(): AbortSignal
+}
+
+export interface Connection {
+  /** Unique in this process; a caller that keeps its connection keeps its id. */
+  readonly id: string
+  readonly remoteAddress: string
 }
 
 export interface HttpAnswer {
   readonly status: number
   /** Lower-case names. `content-length` is added by the transport. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: Buffer | string
+  readonly body?: Buffer | string | BodyStream
+}
+
+/** A body that is sent piece by piece as it is made, until it ends or the caller has gone. */
+export interface BodyStream {
+  readonly pieces: AsyncIterable<string>
+}
+
+export function isBodyStream(body: HttpAnswer['body']): body is BodyStream {
+  return typeof body === 'object' && 'pieces' in body
 }
 
 /** 204 without body, the answer to every mutation that returns nothing and to a successful HEAD. */

@@ -1,5 +1,5 @@
 import type { Dispatch } from './dispatch.ts'
-import type { HttpRequest } from './exchange.ts'
+import { type BodyStream, type HttpAnswer, type HttpRequest, isBodyStream } from './exchange.ts'
 import type { Observe } from './observe.ts'
 import { readRequestBody } from './request-body.ts'
 
@@ -18,10 +18,22 @@ export function makeFetch(
     finish(converted, answered)
     const { status, headers, body } = answered.answer
     const isEmpty = body === undefined || request.method === 'HEAD'
-    // A copy: pooled buffers share their memory with others.
-    const content = isEmpty ? null : typeof body === 'string' ? body : new Uint8Array(body)
-    return new Response(content, { status, headers })
+    return new Response(isEmpty ? null : contentOf(body), { status, headers })
   }
+}
+
+function contentOf(
+  body: NonNullable<HttpAnswer['body']>,
+): ConstructorParameters<typeof Response>[0] {
+  if (typeof body === 'string') return body
+  if (isBodyStream(body)) return ReadableStream.from(encoded(body))
+  // A copy: pooled buffers share their memory with others.
+  return new Uint8Array(body)
+}
+
+async function* encoded({ pieces }: BodyStream): AsyncIterable<Uint8Array> {
+  const encoder = new TextEncoder()
+  for await (const piece of pieces) yield encoder.encode(piece)
 }
 
 function requestOf(request: Request): HttpRequest {
@@ -30,6 +42,8 @@ function requestOf(request: Request): HttpRequest {
     method: request.method,
     target: url.pathname + url.search,
     header: (name) => request.headers.get(name) ?? undefined,
+    connection: undefined,
+    aborted: () => request.signal,
     readBody(bytesMax) {
       const headers = {
         contentLength: request.headers.get('content-length') ?? undefined,

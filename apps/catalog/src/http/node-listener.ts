@@ -1,10 +1,17 @@
 import { Buffer } from 'node:buffer'
+import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Dispatch } from './dispatch.ts'
 import { errorAnswer } from './error-response.ts'
-import type { HttpAnswer, HttpRequest } from './exchange.ts'
+import {
+  type BodyStream,
+  type Connection,
+  type HttpAnswer,
+  type HttpRequest,
+  isBodyStream,
+} from './exchange.ts'
 import type { Guard } from './guard.ts'
 import { readRequestBody } from './request-body.ts'
 import { RequestAbortedError } from './request-errors.ts'
@@ -39,15 +46,16 @@ export function makeNodeListener(
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const finish = options.observe()
-    const request = requestOf(incoming)
+    const request = requestOf(incoming, outgoing)
     const answered = await dispatch(request, options.guard)
-    send(incoming, outgoing, answered.answer)
+    await send(incoming, outgoing, answered.answer)
     finish(request, answered)
   }
 }
 
-function requestOf(incoming: IncomingMessage): HttpRequest {
+function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): HttpRequest {
   const { headers } = incoming
+  let signal: AbortSignal | undefined
   return {
     method: incoming.method ?? 'GET',
     target: incoming.url ?? '/',
@@ -56,7 +64,30 @@ function requestOf(incoming: IncomingMessage): HttpRequest {
       return Array.isArray(value) ? value.join(', ') : value
     },
     readBody: (bytesMax) => readIncoming(incoming, bytesMax),
+    connection: connectionOf(incoming.socket),
+    aborted: () => (signal ??= abortSignal(outgoing)),
   }
+}
+
+const connections = new WeakMap<Socket, Connection>()
+let connectionCount = 0
+
+function connectionOf(socket: Socket): Connection {
+  const known = connections.get(socket)
+  if (known !== undefined) return known
+  connectionCount += 1
+  const connection = { id: String(connectionCount), remoteAddress: socket.remoteAddress ?? '' }
+  connections.set(socket, connection)
+  return connection
+}
+
+function abortSignal(outgoing: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  if (outgoing.destroyed && !outgoing.writableFinished) controller.abort()
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) controller.abort()
+  })
+  return controller.signal
 }
 
 async function readIncoming(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
@@ -72,7 +103,11 @@ async function readIncoming(incoming: IncomingMessage, bytesMax: number): Promis
   }
 }
 
-function send(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpAnswer): void {
+async function send(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  answer: HttpAnswer,
+): Promise<void> {
   const { status, headers, body } = answer
   // What was not read would be taken for the next request.
   if (!incoming.complete) incoming.resume()
@@ -81,9 +116,29 @@ function send(incoming: IncomingMessage, outgoing: ServerResponse, answer: HttpA
     outgoing.end()
     return
   }
+  if (isBodyStream(body)) {
+    outgoing.writeHead(status, headers)
+    outgoing.flushHeaders()
+    await sendPieces(outgoing, body)
+    return
+  }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   outgoing.writeHead(status, { ...headers, 'content-length': length })
   outgoing.end(body)
+}
+
+async function sendPieces(outgoing: ServerResponse, { pieces }: BodyStream): Promise<void> {
+  const gone = once(outgoing, 'close')
+  try {
+    for await (const piece of pieces) {
+      if (outgoing.destroyed) break
+      if (!outgoing.write(piece)) await Promise.race([once(outgoing, 'drain'), gone])
+    }
+    outgoing.end()
+  } catch {
+    // The head is out, so a cut connection is the only way to say that this is not the end.
+    outgoing.destroy()
+  }
 }
 
 function withoutContent(headers: HttpAnswer['headers']): Record<string, string> {
