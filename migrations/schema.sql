@@ -56,6 +56,22 @@ create table dropped_table (
 );
 CREATE INDEX dropped_table_newest ON public.dropped_table USING btree (warehouse_id, dropped_at_ms DESC, id);
 
+create table event_details (
+  seq bigint not null,
+  details text not null,
+  constraint event_details_seq_fkey FOREIGN KEY (seq) REFERENCES outbox_event(seq) ON DELETE CASCADE,
+  constraint event_details_pkey PRIMARY KEY (seq)
+);
+
+create table event_feed (
+  is_only boolean not null,
+  id text collate "C" not null,
+  pruned_transaction_id xid8 not null,
+  pruned_seq bigint not null,
+  constraint event_feed_is_only_check CHECK (is_only),
+  constraint event_feed_pkey PRIMARY KEY (is_only)
+);
+
 create table idempotency_key (
   warehouse_id text collate "C" not null,
   key text collate "C" not null,
@@ -176,3 +192,53 @@ create table warehouse (
   constraint warehouse_pkey PRIMARY KEY (id),
   constraint warehouse_name_key UNIQUE (name)
 );
+
+create table webhook (
+  id text collate "C" not null,
+  name text collate "C" not null,
+  url text not null,
+  filter text not null,
+  sealed_secret text not null,
+  sealed_old_secret text,
+  old_secret_until_ms bigint,
+  attempts_max integer not null,
+  retry_for_ms bigint not null,
+  version bigint not null,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  paused_reason text,
+  feed_cursor text collate "C" not null,
+  place_version bigint not null,
+  lease_holder text collate "C",
+  lease_until_ms bigint not null,
+  failure_count integer not null,
+  failing_since_ms bigint,
+  next_attempt_at_ms bigint not null,
+  last_failure text,
+  last_failed_at_ms bigint,
+  last_delivered_at_ms bigint,
+  delivered_count bigint not null,
+  events_lost_at_ms bigint,
+  test_id text collate "C",
+  test_outcome text,
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_name_key UNIQUE (name)
+) with (fillfactor=70);
+
+create table webhook_delivery (
+  webhook_id text collate "C" not null,
+  event_id text collate "C" not null,
+  subject text collate "C" not null,
+  event_number bigint not null,
+  kind text collate "C" not null,
+  body text not null,
+  attempts integer not null,
+  first_attempt_at_ms bigint,
+  next_attempt_at_ms bigint not null,
+  last_failure text,
+  given_up_at_ms bigint,
+  constraint webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhook(id) ON DELETE CASCADE,
+  constraint webhook_delivery_pkey PRIMARY KEY (webhook_id, event_id)
+);
+CREATE INDEX webhook_delivery_given_up ON public.webhook_delivery USING btree (webhook_id, given_up_at_ms, event_id) WHERE (given_up_at_ms IS NOT NULL);
+CREATE INDEX webhook_delivery_waiting ON public.webhook_delivery USING btree (webhook_id, subject, event_number) WHERE (given_up_at_ms IS NULL);

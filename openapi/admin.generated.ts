@@ -64,6 +64,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/tables/{id}/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Who commits to a table at this moment
+         * @description What the answering process knows: the depth of the queue of commits and, while writers of the table take turns, whose turn it is and whose loads wait.
+         */
+        get: operations["getTableQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/tables/{id}/compact": {
         parameters: {
             query?: never;
@@ -265,6 +288,197 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All webhooks
+         * @description In order of name; there are at most a hundred.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Have events sent to a receiver
+         * @description Signed, in the order of the feed within each table. See docs/webhooks.md.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        /** A webhook by its name */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget a webhook
+         * @description With everything that waits for it.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description Changes the members that are given, each as a whole; the others stay. A pause after failures is over.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a webhook
+         * @description Sends an event of type `timelake.test` from where events are sent, and waits for what comes of it.
+         */
+        post: operations["probeWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send nothing until it is resumed
+         * @description A batch that has begun goes on. Events wait in the feed, for as long as that keeps them.
+         */
+        post: operations["pauseWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on sending
+         * @description Where it stopped, and at once.
+         */
+        post: operations["resumeWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{name}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook another secret
+         * @description The one before signs too for as long as is asked for.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{name}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send events again
+         * @description Under the same ids. From a place in the feed, everything behind it is sent in order; dead letters are sent beside it.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhooks/{name}/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Events that were given up
+         * @description Oldest first, in pages.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        /** Forget events that were given up */
+        delete: operations["discardDeadLetters"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -423,6 +637,184 @@ export interface components {
             /** @description What is wrong. */
             detail: string | null;
         };
+        /** @description Which events are sent; without a list, all. All lists that are there must agree. */
+        WebhookFilter: {
+            warehouses?: string[];
+            /** @description With everything below them. */
+            namespaces?: string[][];
+            /** @description Tables and views. */
+            tables?: components["schemas"]["FilteredTable"][];
+            /** @description Kinds of event, such as `table-committed`. */
+            kinds?: string[];
+        };
+        /** @description A table by its id or UUID, whatever its name, or by the name that it has in the event. */
+        FilteredTable: {
+            id?: string;
+            namespace?: string[];
+            name?: string;
+        };
+        /** @description What may be changed of a webhook. */
+        WebhookMembers: {
+            /** @description Where events are sent to. Over https, at a public address; other addresses, and http, only where TIMELAKE_WEBHOOK_ALLOWED_ADDRESSES names the address. */
+            url?: string;
+            filter?: components["schemas"]["WebhookFilter"];
+            /**
+             * Format: int32
+             * @description An event that the receiver refuses (3xx and 4xx) this often is given up.
+             * @default 20
+             */
+            "attempts-max": bigint;
+            /**
+             * Format: int64
+             * @description An event that was not taken this long after its first attempt is given up, whatever the reason.
+             * @default 86400000
+             */
+            "retry-for-ms": bigint;
+        };
+        /** @description A webhook that is to be. */
+        NewWebhook: components["schemas"]["WebhookMembers"] & {
+            name: string;
+            /** @description `whsec_` and 24 to 64 bytes in base64. Without it, the server makes one. */
+            secret?: string;
+            /** @description A cursor of the feed, or `start` for all events that are kept. Without it, events from now on. */
+            after?: string;
+        };
+        /** @description What is to be different. With a `version`, only if it is still that one. */
+        WebhookChange: components["schemas"]["WebhookMembers"] & {
+            /** Format: int64 */
+            version?: bigint;
+        };
+        /** @description A webhook without its secret. */
+        AdminWebhook: {
+            id: string;
+            name: string;
+            url: string;
+            filter: components["schemas"]["WebhookFilter"];
+            /** Format: int32 */
+            "attempts-max": bigint;
+            /** Format: int64 */
+            "retry-for-ms": bigint;
+            /**
+             * Format: int64
+             * @description Counts its changes.
+             */
+            version: bigint;
+            /** Format: int64 */
+            "created-ms": bigint;
+            /** Format: int64 */
+            "updated-ms": bigint;
+            /**
+             * Format: int64
+             * @description Until then the secret before signs too.
+             */
+            "old-secret-until-ms": bigint | null;
+            /** @enum {string} */
+            state: "active" | "failing" | "paused";
+            "paused-reason": string | null;
+            /** @description Up to where the feed was read. */
+            cursor: string;
+            /**
+             * Format: int64
+             * @description Events before that place that were not taken yet.
+             */
+            "waiting-events": bigint;
+            /**
+             * Format: int64
+             * @description Events that were given up.
+             */
+            "dead-letters": bigint;
+            /** Format: int64 */
+            "delivered-events": bigint;
+            /** Format: int64 */
+            "last-delivered-ms": bigint | null;
+            /** Format: int64 */
+            "failing-since-ms": bigint | null;
+            /** Format: int64 */
+            "next-attempt-ms": bigint | null;
+            "last-failure": string | null;
+            /** Format: int64 */
+            "last-failed-ms": bigint | null;
+            /**
+             * Format: int64
+             * @description When events were found to be gone from the feed before they were sent.
+             */
+            "events-lost-ms": bigint | null;
+        };
+        /** @description A webhook that was just made. */
+        CreatedWebhook: components["schemas"]["AdminWebhook"] & {
+            secret: string;
+        };
+        /** @description All webhooks. */
+        WebhookList: {
+            webhooks: components["schemas"]["AdminWebhook"][];
+        };
+        /** @description What came of trying a webhook. */
+        WebhookTrial: {
+            "event-id": string;
+            /** @description Null when no sender has tried it in time. */
+            delivered: boolean | null;
+            /** @description Why it was not taken. */
+            reason: string | null;
+            /** Format: int64 */
+            "took-ms": bigint | null;
+        };
+        /** @description Why nothing is sent. */
+        WebhookPause: {
+            reason?: string;
+        };
+        /** @description Which secret comes, and how the one before goes. */
+        SecretRotation: {
+            /** @description Without it */
+            secret?: string;
+            /**
+             * Format: int64
+             * @description How long the one before signs too.
+             * @default 86400000
+             */
+            "old-secret-for-ms": bigint;
+        };
+        /** @description A secret that was just made. */
+        RotatedSecret: {
+            secret: string;
+            /** Format: int64 */
+            "old-secret-until-ms": bigint;
+        };
+        /** @description What is sent again; one of the members. */
+        WebhookReplay: {
+            /** @description Everything behind this cursor, or `start`. */
+            after?: string;
+            /** @description This event and everything behind it. */
+            "event-id"?: string;
+            /** @description The event of this id, which was given up. */
+            "dead-letter"?: string;
+            /** @description Every event that was given up. */
+            "dead-letters"?: boolean;
+        };
+        /** @description How many dead letters. */
+        DeadLetterCount: {
+            /** Format: int64 */
+            "dead-letters": bigint;
+        };
+        /** @description An event that was given up. */
+        DeadLetter: {
+            "event-id": string;
+            kind: string;
+            /** Format: int32 */
+            attempts: bigint;
+            /** Format: int64 */
+            "first-attempt-ms": bigint | null;
+            /** Format: int64 */
+            "given-up-ms": bigint | null;
+            "last-failure": string | null;
+            /** @description What was sent. */
+            event: Record<string, never>;
+        };
+        /** @description A page of dead letters. */
+        DeadLetterList: {
+            "dead-letters": components["schemas"]["DeadLetter"][];
+            /** @description Null on the last page. */
+            "next-page-token": string | null;
+        };
         /** @description The last state of a dropped table, and what becomes of its files. */
         DroppedTable: components["schemas"]["AdminTableRow"] & {
             /** Format: int64 */
@@ -452,6 +844,41 @@ export interface components {
         UndropTarget: {
             namespace?: string[];
             name?: string;
+        };
+        TableQueue: {
+            "table-id": string;
+            /**
+             * Format: int64
+             * @description Commits that run or wait.
+             */
+            "queue-depth": bigint;
+            /**
+             * Format: int64
+             * @description How long a commit that joins now may wait.
+             */
+            "expected-wait-ms": bigint;
+            /** @description Whether writers take turns. */
+            contended: boolean;
+            /** @description Whose commit the others wait for. */
+            turn: {
+                "user-agent": string;
+                address: string;
+                /** Format: int64 */
+                "since-ms": bigint;
+                /** Format: int64 */
+                "left-ms": bigint;
+            } | null;
+            /** Format: int64 */
+            "waiting-count": bigint;
+            /** @description The first 100, in order. */
+            waiting: {
+                "user-agent": string;
+                address: string;
+                /** Format: int64 */
+                "waiting-ms": bigint;
+                /** @description Whether its caller lost a race before. */
+                "lost-before": boolean;
+            }[];
         };
         /** @description What maintenance did to a table, decided and will do. */
         MaintenanceReport: {
@@ -621,6 +1048,24 @@ export interface components {
                 "application/json": components["schemas"]["IcebergErrorResponse"];
             };
         };
+        /** @description There is no such webhook. */
+        "no-webhook": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+        /** @description Somebody else changed it since. */
+        "changed-webhook": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
         /** @description There is no such warehouse. */
         "no-warehouse": {
             headers: {
@@ -641,6 +1086,8 @@ export interface components {
         };
     };
     parameters: {
+        /** @description Attaches an append that lost a race to the present head of its branch instead of answering 409, as the table property `commit.rebase-appends` does. Beyond the Iceberg protocol. */
+        "rebase-appends": "true";
         /** @description The `prefix` that the config answer names; here the name of the warehouse. */
         prefix: string;
         /** @description The levels, each percent-encoded, joined by the encoded unit separator `%1F`. The path is split before it is decoded, so a level may hold any character but that one. */
@@ -651,6 +1098,8 @@ export interface components {
         view: string;
         /** @description The id of a table's row; it stays when the table is renamed. */
         "table-id": string;
+        /** @description The name of a webhook, percent-encoded. */
+        "webhook-name": string;
         /** @description The name of a warehouse, percent-encoded. */
         "warehouse-name": string;
         /** @description The namespace to look below, spelled as in a path. Empty means the top level. */
@@ -764,6 +1213,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MaintenanceReport"];
+                };
+            };
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-table-id"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    getTableQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a table's row; it stays when the table is renamed. */
+                id: components["parameters"]["table-id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The queue and the line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TableQueue"];
                 };
             };
             401: components["responses"]["not-authorized"];
@@ -1171,6 +1646,378 @@ export interface operations {
                     "application/json": components["schemas"]["IcebergErrorResponse"];
                 };
             };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            401: components["responses"]["not-authorized"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description The webhook, with its secret, which is told this once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            /** @description The name is taken. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            /** @description The events behind `after` are gone. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was said of it, and how far the sending is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminWebhook"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookChange"];
+            };
+        };
+        responses: {
+            /** @description The webhook as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminWebhook"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            409: components["responses"]["changed-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    probeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of it. A receiver that does not take it is an answer and no error. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTrial"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    pauseWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["WebhookPause"];
+            };
+        };
+        responses: {
+            /** @description The webhook as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminWebhook"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            409: components["responses"]["changed-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    resumeWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminWebhook"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            409: components["responses"]["changed-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The new secret, which is told this once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            409: components["responses"]["changed-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookReplay"];
+            };
+        };
+        responses: {
+            /** @description How many dead letters come back. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterCount"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            /** @description The events of that place are gone. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Asks for a page. Empty for the first one, else the `next-page-token` of the page before. */
+                pageToken?: components["parameters"]["page-token"];
+                /** @description Most entries wanted in one page. The server may send fewer. */
+                pageSize?: components["parameters"]["page-size"];
+            };
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterList"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    discardDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description Only this one. */
+                "event-id"?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of a webhook, percent-encoded. */
+                name: components["parameters"]["webhook-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterCount"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            404: components["responses"]["no-webhook"];
             "5XX": components["responses"]["failure"];
         };
     };

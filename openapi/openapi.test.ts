@@ -33,6 +33,9 @@ const SENT_TOO: Readonly<Record<string, string>> = {
 const TAKEN_TOO: Readonly<Record<string, readonly string[]>> = {
   // Clients send a key with every mutation, and repeat a creation whose answer was lost.
   createView: ['header Idempotency-Key'],
+  // Appends that lost a race are attached to the present head where the sender asks for it.
+  updateTable: ['header X-Timelake-Rebase-Appends'],
+  commitTransaction: ['header X-Timelake-Rebase-Appends'],
 }
 
 // Schemas that differ on purpose.

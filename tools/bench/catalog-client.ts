@@ -45,9 +45,14 @@ export class CatalogClient {
     return `${this.namespacePath(namespace)}/tables/${table}`
   }
 
+  /** Where append intents of the table go; Timelake's own route. */
+  appendsPath(namespace: string, table: string): string {
+    return `/lake${this.tablePath(namespace, table)}/appends`
+  }
+
   /** Sends a JSON text and expects 200, 304 or a status of `alsoFine`; throws an Error with status and message otherwise. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
-    const answer = await this.#exchange(method, path, options)
+    const answer = await this.exchange(method, path, options)
     if ([200, 304, ...(options.alsoFine ?? [])].includes(answer.status)) return answer
     const text = answer.body.toString('utf8').slice(0, 300)
     throw new Error(`${method} ${path}: expected 200, found ${answer.status} ${text}`)
@@ -62,7 +67,12 @@ export class CatalogClient {
     this.#agent.destroy()
   }
 
-  #exchange(method: string, path: string, { body, headers }: CallOptions): Promise<Answer> {
+  /** Sends a JSON text and gives the answer whatever its status; throws only when none comes. */
+  exchange(
+    method: string,
+    path: string,
+    { body, headers }: Omit<CallOptions, 'alsoFine'> = {},
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const sent = request(
         {

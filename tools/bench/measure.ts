@@ -79,6 +79,14 @@ export function printCells(title: string, cells: readonly LabelledCell[]): strin
     cell.note ?? '',
   ])
   const header = [title, 'per s', 'p50 ms', 'p99 ms', 'server CPU ms/op', 'RSS MiB', 'n', '']
+  return printTable(header, rows)
+}
+
+/** A Markdown table. */
+export function printTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
   const line = (fields: readonly string[]) => `| ${fields.join(' | ')} |`
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
 }

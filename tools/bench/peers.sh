@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Ours and other catalogs side by side, one after the other in one sitting: loads (W1), commits (W2), create and list (W4),
-# churn (W5), start and memory (W6). Prints each table and the ratios of each pair.
+# churn (W5), start and memory (W6); with --workloads W3 many writers on one table. Prints each table and the ratios of each pair.
 #
 #   peers.sh [--out DIR] [--peers reference-memory,timelake] [peerbench flags, e.g. --seconds 4 --tables 1000]
 #
@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$out" ] || out=$(mktemp -d)
 mkdir -p "$out"
-flags=(--seconds 4 --snapshots 10,1000,10000 --tables 1000 --list-tables 2000 "$@")
+flags=(--workloads W1,W2,W4,W5 --seconds 4 --snapshots 10,1000,10000 --tables 1000 --list-tables 2000 "$@")
 work=$(mktemp -d)
 # The server may still be writing its last files when its process has been told to stop.
 trap 'rm -rf "$work" 2> /dev/null || { sleep 2; rm -rf "$work"; }' EXIT

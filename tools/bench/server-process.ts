@@ -21,10 +21,12 @@ export interface ServerUnderTest {
 }
 
 /**
- * What `npm start` runs, on a free port and a new data directory that stop() removes. Maintenance is off: the histories
- * that the benchmarks fabricate name manifests that do not exist.
+ * What `npm start` runs, on a free port and a new data directory that stop() removes; `settings` are variables for it.
+ * Maintenance is off: the histories that the benchmarks fabricate name manifests that do not exist.
  */
-export async function startOwnServer(): Promise<ServerUnderTest> {
+export async function startOwnServer(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ServerUnderTest> {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const directory = mkdtempSync(join(tmpdir(), 'timelake-bench-'))
   const port = await freePort()
@@ -38,6 +40,7 @@ export async function startOwnServer(): Promise<ServerUnderTest> {
       TIMELAKE_PORT: String(port),
       TIMELAKE_MAINTENANCE: 'off',
       TIMELAKE_LOG_LEVEL: 'warn',
+      ...settings,
     },
   })
   const uri = `http://127.0.0.1:${port}`

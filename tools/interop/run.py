@@ -17,6 +17,8 @@ SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 UNDISTURBED = {"TIMELAKE_COMPACTION_QUIET": "1h", "TIMELAKE_COMPACTION_FILE_COUNT": "100000"}
 # What one shell knows of services and stores must not reach judges that run without them.
 FOREIGN_VARIABLES = ("TIMELAKE_", "CATALOG_", "INTEROP_SKIP", "DUCKDB_", "S3_", "STS_", "AWS_", "TEST_")
+LONG_WRITER_APPENDS = (40, 260)  # of the Java writer that merges manifests: usual, --full
+BESIDE_INGEST_SECONDS = (20, 180)
 JUDGES = {}
 
 
@@ -33,8 +35,8 @@ def judge(*modes):
 class Run:
     """One judge at work: its folder, the commands it runs, and what they counted."""
 
-    def __init__(self, name, folder, verbose, services):
-        self.name, self.folder, self.verbose, self.services = name, folder, verbose, services
+    def __init__(self, name, folder, options, services):
+        self.name, self.folder, self.verbose, self.full, self.services = name, folder, options.verbose, options.full, services
         self.mode = JUDGES[name][1]
         self.passed = self.failed = self.skipped = self.commands = 0
 
@@ -248,6 +250,51 @@ def outage(run):
     run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / "chaos/outage.py", "--work", run.folder / "work")
 
 
+@judge("embedded", "services")
+def contention_pyiceberg(run):
+    """Many PyIceberg writers on one table, strict with retries and rebased without."""
+    contention(run, "pyiceberg", writers=(16, 64), appends=(10, 50))
+
+
+@judge("embedded", "services")
+def contention_duckdb(run):
+    """Eight DuckDB writers on one table, which never retry, strict and rebased."""
+    contention(run, "duckdb", writers=(8, 8), appends=(12, 50))
+
+
+@judge("embedded", "services")
+def contention_spark(run):
+    """Four Spark and four Java writers on one table, one of which merges manifests, strict with retries and rebased without."""
+    contention(run, "spark", writers=(8, 8), appends=(6, 50))
+
+
+@judge("embedded", "services")
+def beside_ingest(run):
+    """Spark MERGEs every 5 s and then rewrites the files of a table that takes in 20 appends a second."""
+    with run.timelake(**UNDISTURBED) as ours:
+        run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / "contention/beside_ingest.py", ours.uri, "--seconds", BESIDE_INGEST_SECONDS[run.full],
+                    "--work", run.folder / "work", CATALOG_WAREHOUSE="main", **ours.client)
+
+
+def contention(run, engine, **counts):
+    """Each count is (usual, --full). At full size an embedded run is timed beside the same on the Java reference server."""
+    flags = [word for name, sizes in {**counts, "long": LONG_WRITER_APPENDS}.items() for word in (f"--{name}", sizes[run.full])]
+    command = (DUCKDB / "bin/python", "-W", "ignore", HERE / "contention/judge.py")
+    more = ("--engine", engine, "--extensions", DUCKDB / "extensions", *flags)
+    with run.timelake(**UNDISTURBED) as ours:
+        run.command(*command, ours.uri, *more, "--work", run.folder / "work", CATALOG_WAREHOUSE="main", **ours.client)
+    if run.full and run.mode == "embedded":
+        with run.reference() as reference:
+            print("   the same on the Java reference server:", flush=True)
+            run.command(*command, reference.uri, *more, "--work", run.folder / "beside", "--only", "strict", "--figures-only", CATALOG_WAREHOUSE="main")
+
+
+@judge("embedded", "services")
+def isolation(run):
+    """What a MERGE, a rollback, a replacement or a stream may count on beside others, with and without rebased appends; odd clocks."""
+    run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / "isolation/isolation.py", "--work", run.folder / "work", *run.services_folder(), *(["--full"] if run.full else []))
+
+
 def script(run, name, *more):
     run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / name, "--services", run.services.start().folder, "--work", run.folder / "work", *more)
 
@@ -257,6 +304,7 @@ def main():
     parser.add_argument("--only", default="", help="names of judges, separated by commas")
     parser.add_argument("--mode", choices=("embedded", "services"), help="only the judges that run in this mode")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--full", action="store_true", help="the contention judges at full size, beside the reference server (10 to 20 minutes each)")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--keep", action="store_true", help="keep data directories and logs")
     options = parser.parse_args()
@@ -266,7 +314,7 @@ def main():
         sys.exit(f"no such judge: {', '.join(unknown)}; there are {', '.join(JUDGES)}")
     chosen = [n for n in chosen if options.mode in (None, JUDGES[n][1])]
     if options.list:
-        print("\n".join(f"{name:20}{JUDGES[name][1]:10}{JUDGES[name][0].__doc__}" for name in chosen))
+        print("\n".join(f"{name:28}{JUDGES[name][1]:10}{JUDGES[name][0].__doc__}" for name in chosen))
         return 0
     work = Path(tempfile.mkdtemp(prefix="timelake-interop-"))
     work.chmod(0o711)  # PostgreSQL may run as another user and must reach its folder
@@ -280,7 +328,7 @@ def main():
         print(f"logs and data directories: {work}")
     else:
         shutil.rmtree(work, ignore_errors=True)
-    print("\n".join(f"{n:20}{p:5} passed {f:4} failed {s:4} skipped {t:6.0f} s" for n, p, f, s, t in table))
+    print("\n".join(f"{n:28}{p:5} passed {f:4} failed {s:4} skipped {t:6.0f} s" for n, p, f, s, t in table))
     print(f"{totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")
     return 1 if totals[1] or not totals[0] else 0
 
@@ -290,7 +338,7 @@ def run_judge(name, folder, options, services):
     function = JUDGES[name][0]
     print(f"== {name}: {function.__doc__}", flush=True)
     folder.mkdir()
-    run, began = Run(name, folder, options.verbose, services), time.monotonic()
+    run, began = Run(name, folder, options, services), time.monotonic()
     try:
         function(run)
     except (AssertionError, OSError, subprocess.SubprocessError) as broken:

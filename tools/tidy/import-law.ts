@@ -10,6 +10,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'apps/catalog': [
     'packages/iceberg',
     'packages/timelake/contract',
+    'packages/timelake/footer',
     'packages/storage',
     'packages/database',
   ],
@@ -91,8 +92,8 @@ export function declaredDependencies(
 export function innerLayers(file: SourceFile): string[] {
   const rules = [
     { from: /^packages\/iceberg\/src\/(?!io\/)/, to: 'packages/iceberg/io/' },
-    { from: /^packages\/timelake\/src\/contract\//, to: 'packages/timelake/data/' },
-    { from: /^packages\/timelake\/src\/contract\//, to: 'packages/iceberg/io/' },
+    { from: /^packages\/timelake\/src\/(contract|footer)\//, to: 'packages/timelake/data/' },
+    { from: /^packages\/timelake\/src\/(contract|footer)\//, to: 'packages/iceberg/io/' },
   ]
   if (isTestFile(file)) return []
   return file.imports.flatMap(({ specifier, line }) => {

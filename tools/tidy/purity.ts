@@ -1,7 +1,7 @@
 import ts from 'typescript'
 import { finding, isTestFile, lineOf, visit, type SourceFile } from './source-file.ts'
 
-const PURE = /^packages\/(iceberg\/src\/(?!io\/)|timelake\/src\/contract\/)/
+const PURE = /^packages\/(iceberg\/src\/(?!io\/)|timelake\/src\/(contract|footer)\/)/
 
 // Synchronous functions of these modules compute; everything else in Node reaches outside.
 const PURE_NODE_MODULES = new Set(['node:zlib', 'node:buffer', 'node:crypto'])

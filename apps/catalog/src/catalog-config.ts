@@ -1,3 +1,6 @@
+import type { AddressRange } from '@timelake/timelake/contract/webhooks/address-ranges'
+import type { TurnRules } from './turnstile/turn-rules.ts'
+
 /** What an operator may set. `…Ms` are milliseconds; every limit has a name. */
 export interface CatalogConfig {
   readonly host: string
@@ -23,12 +26,24 @@ export interface CatalogConfig {
   readonly idempotencyLifetimeMs: number
   readonly idempotencyLeaseMs: number
   readonly commitQueueDepthMax: number
+  /** How long a commit is held at a full queue before it is refused. */
+  readonly commitQueueFullWaitMs: number
   readonly commitAttemptsMax: number
+  /** Whether strict writers of a contended table take turns. */
+  readonly isTurnstileOn: boolean
+  readonly turns: TurnRules
+  /** Callers that follow the events at the same time, and how often this process looks for more while they wait. */
+  readonly eventFollowersMax: number
+  readonly eventPollMs: number
+  /** How often a stream of events without news shows that it is alive. */
+  readonly eventHeartbeatMs: number
   readonly drainTimeoutMs: number
   /** How long after the wish for a purge nothing is deleted. */
   readonly purgeGraceMs: number
   /** Location prefixes beside the warehouse's own where tables may lie. */
   readonly extraAllowedLocations: readonly string[]
+  /** Ranges of addresses beside public ones where webhooks may lead. */
+  readonly webhookAllowedAddresses: readonly AddressRange[]
 }
 
 const MIB = 1_048_576
@@ -50,8 +65,15 @@ export const defaultCatalogConfig: CatalogConfig = {
   idempotencyLifetimeMs: 86_400_000,
   idempotencyLeaseMs: 60_000,
   commitQueueDepthMax: 1_000,
+  commitQueueFullWaitMs: 500,
   commitAttemptsMax: 10,
+  isTurnstileOn: true,
+  turns: { contendedForMs: 3_000, holdMsMax: 1_500, waitMsMax: 20_000 },
+  eventFollowersMax: 1_000,
+  eventPollMs: 100,
+  eventHeartbeatMs: 15_000,
   drainTimeoutMs: 20_000,
   purgeGraceMs: 10_000,
   extraAllowedLocations: [],
+  webhookAllowedAddresses: [],
 }

@@ -1,6 +1,32 @@
-import { expect, it } from 'vitest'
+import { waitFor } from '@timelake/testing/wait-for'
+import { describe, expect, it } from 'vitest'
 import { CommitQueueFullError, NotAppliedError } from './catalog/catalog-errors.ts'
-import { CommitLanes } from './commit-lanes.ts'
+import { CommitLanes, GROUP_MEMBERS_MAX, type OrderingClass } from './commit-lanes.ts'
+
+interface Named {
+  readonly name: string
+  readonly orderingClass: OrderingClass
+}
+
+/** Lanes whose pauses end when the test says so. */
+function lanesOf(options: {
+  depthMax: number
+  land?: (members: readonly Named[]) => Promise<void>
+  delay?: () => Promise<void>
+}) {
+  let nowMs = 0
+  return new CommitLanes<Named>({
+    land: async () => {},
+    delay: () => new Promise(() => {}),
+    nowMs: () => (nowMs += 100),
+    ...options,
+  })
+}
+
+const member = (name: string, orderingClass: OrderingClass = 'strict'): Named => ({
+  name,
+  orderingClass,
+})
 
 function gate() {
   let open = (): void => {}
@@ -9,7 +35,7 @@ function gate() {
 }
 
 it('runs the tasks of one lane in their order, one at a time', async () => {
-  const lanes = new CommitLanes({ depthMax: 10 })
+  const lanes = lanesOf({ depthMax: 10 })
   const order: string[] = []
   const first = gate()
   const tasks = ['a', 'b', 'c'].map((name) =>
@@ -25,7 +51,7 @@ it('runs the tasks of one lane in their order, one at a time', async () => {
 })
 
 it('lets other lanes pass', async () => {
-  const lanes = new CommitLanes({ depthMax: 10 })
+  const lanes = lanesOf({ depthMax: 10 })
   const first = gate()
   const slow = lanes.run('t', () => first.opened)
   expect(await lanes.run('u', async () => 'done')).toBe('done')
@@ -34,7 +60,7 @@ it('lets other lanes pass', async () => {
 })
 
 it('goes on after a failure', async () => {
-  const lanes = new CommitLanes({ depthMax: 10 })
+  const lanes = lanesOf({ depthMax: 10 })
   const failed = lanes.run('t', () => Promise.reject(new Error('no')))
   const next = lanes.run('t', async () => 'done')
   await expect(failed).rejects.toThrow('no')
@@ -42,7 +68,7 @@ it('goes on after a failure', async () => {
 })
 
 it('refuses tasks beyond its depth and takes them again later', async () => {
-  const lanes = new CommitLanes({ depthMax: 2 })
+  const lanes = lanesOf({ depthMax: 2 })
   const first = gate()
   const running = [lanes.run('t', () => first.opened), lanes.run('t', () => first.opened)]
   await expect(lanes.run('t', async () => 1)).rejects.toThrow(CommitQueueFullError)
@@ -53,7 +79,7 @@ it('refuses tasks beyond its depth and takes them again later', async () => {
 })
 
 it('runs a task of several lanes alone in each of them, in the order in which it came', async () => {
-  const lanes = new CommitLanes({ depthMax: 10 })
+  const lanes = lanesOf({ depthMax: 10 })
   const order: string[] = []
   const first = gate()
   const note = (name: string) => async () => void order.push(name)
@@ -75,7 +101,7 @@ it('runs a task of several lanes alone in each of them, in the order in which it
 })
 
 it('ends many tasks that take their lanes in opposite orders', async () => {
-  const lanes = new CommitLanes({ depthMax: 1_000 })
+  const lanes = lanesOf({ depthMax: 1_000 })
   const busy = new Set<string>()
   const hold = (names: string[]) => async () => {
     expect(names.filter((name) => busy.has(name))).toEqual([])
@@ -94,7 +120,7 @@ it('ends many tasks that take their lanes in opposite orders', async () => {
 })
 
 it('takes no place for a task that one of its lanes refuses', async () => {
-  const lanes = new CommitLanes({ depthMax: 1 })
+  const lanes = lanesOf({ depthMax: 1 })
   const first = gate()
   const running = lanes.run('t', () => first.opened)
   await expect(lanes.runAcross(['u', 't'], async () => 1)).rejects.toThrow(CommitQueueFullError)
@@ -105,7 +131,7 @@ it('takes no place for a task that one of its lanes refuses', async () => {
 })
 
 it('drains: finishes what was accepted and refuses what comes', async () => {
-  const lanes = new CommitLanes({ depthMax: 10 })
+  const lanes = lanesOf({ depthMax: 10 })
   const first = gate()
   let isDone = false
   const running = lanes.run('t', async () => {
@@ -119,4 +145,108 @@ it('drains: finishes what was accepted and refuses what comes', async () => {
   expect(isDone).toBe(true)
   expect(lanes.depth).toBe(0)
   await running
+})
+
+describe('members', () => {
+  /** Lanes that note who lands together; the first group waits for the gate. */
+  function noting(depthMax = 1_000) {
+    const groups: string[][] = []
+    const first = gate()
+    const lanes = lanesOf({
+      depthMax,
+      async land(members) {
+        groups.push(members.map(({ name }) => name))
+        if (groups.length === 1) await first.opened
+      },
+    })
+    const ended = async (): Promise<void> => {
+      first.open()
+      await lanes.drain()
+    }
+    return { lanes, groups, ended }
+  }
+
+  it('land together with all who wait by then', async () => {
+    const { lanes, groups, ended } = noting()
+    lanes.join('t', member('a'))
+    await Promise.resolve()
+    for (const name of ['b', 'c', 'd']) lanes.join('t', member(name))
+    expect(lanes.depth).toBe(4)
+    await ended()
+    expect(groups).toEqual([['a'], ['b', 'c', 'd']])
+    expect(lanes.depth).toBe(0)
+  })
+
+  it('neither overtake a task that came before nor are overtaken by one that came after', async () => {
+    const { lanes, groups, ended } = noting()
+    lanes.join('t', member('a'))
+    const task = lanes.runAcross(['t', 'u'], async () => void groups.push(['task']))
+    lanes.join('t', member('b'))
+    lanes.join('t', member('c'))
+    await ended()
+    await task
+    expect(groups).toEqual([['a'], ['task'], ['b', 'c']])
+  })
+
+  it('come in groups of a bounded size', async () => {
+    const { lanes, groups, ended } = noting()
+    lanes.join('t', member('a'))
+    await Promise.resolve()
+    for (let i = 0; i <= GROUP_MEMBERS_MAX; i += 1) lanes.join('t', member(`m${i}`))
+    await ended()
+    expect(groups.map(({ length }) => length)).toEqual([1, GROUP_MEMBERS_MAX, 1])
+  })
+
+  it('count in the depth until they have landed', async () => {
+    const { lanes, ended } = noting(2)
+    lanes.join('t', member('a'))
+    await Promise.resolve()
+    lanes.join('t', member('b'))
+    expect(() => lanes.join('t', member('c'))).toThrow(CommitQueueFullError)
+    expect(lanes.expectedWaitMs('t')).toBe(0)
+    const room = lanes.room('t')
+    const drained = ended()
+    await room
+    await drained
+    expect(lanes.hasRoom('t')).toBe(true)
+  })
+
+  it('of class append wait while these are paused, and the others pass', async () => {
+    const { lanes, groups, ended } = noting()
+    lanes.join('t', member('a', 'append'))
+    await Promise.resolve()
+    void lanes.pauseAppends('t', 1_000)
+    lanes.join('t', member('b', 'append'))
+    lanes.join('t', member('c'))
+    lanes.join('t', member('d', 'rewrite'))
+    const drained = ended()
+    await drained
+    expect(groups).toEqual([['a'], ['c', 'd'], ['b']])
+  })
+
+  it('go on when the pause has ended', async () => {
+    const groups: string[][] = []
+    const paused = gate()
+    const lanes = lanesOf({
+      depthMax: 10,
+      delay: () => paused.opened,
+      async land(members) {
+        groups.push(members.map(({ name }) => name))
+      },
+    })
+    const hold = gate()
+    const task = lanes.run('t', () => hold.opened)
+    void lanes.pauseAppends('t', 1_000)
+    lanes.join('t', member('a', 'append'))
+    lanes.join('t', member('b'))
+    hold.open()
+    await task
+    await waitFor(() => groups.length === 1, { timeoutMs: 1_000 })
+    lanes.join('t', member('c'))
+    await waitFor(() => groups.length === 2, { timeoutMs: 1_000 })
+    expect(groups).toEqual([['b'], ['c']])
+    paused.open()
+    await lanes.drain()
+    expect(groups).toEqual([['b'], ['c'], ['a']])
+  })
 })

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { BackgroundTasks } from './background-tasks.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 
-it('deletes the keys whose lifetime is over and keeps the others', async () => {
+it('deletes the keys and batches whose time is over and keeps the others', async () => {
   const database = await openTestDatabase()
   const clock = manualClock()
   const reserve = (key: string, lifetimeMs: number) =>
@@ -21,11 +21,20 @@ it('deletes the keys whose lifetime is over and keeps the others', async () => {
     })
   await reserve('short', 1_000)
   await reserve('long', 100_000)
+  const remember = (batchId: string, expiresAtMs: number) =>
+    database.query(
+      `insert into append_batch (table_id, batch_id, request_hash, snapshot_id, landed_at_ms, expires_at_ms)
+       values ('t', $1, 'h', 1, 0, $2)`,
+      [batchId, expiresAtMs],
+    )
+  await remember('short', clock.nowMs() + 1_000)
+  await remember('long', clock.nowMs() + 100_000)
   clock.advance(1_001)
   const background = new BackgroundTasks(pino({ level: 'silent' }))
   const stop = forgetOldKeys({ background, context: { database, nowMs: clock.nowMs } })
   await background.drain()
   stop()
   expect(await database.query('select key from idempotency_key')).toEqual([{ key: 'long' }])
+  expect(await database.query('select batch_id from append_batch')).toEqual([{ batch_id: 'long' }])
   await database.close()
 })

@@ -160,6 +160,32 @@ const VALID: Readonly<Record<string, () => readonly [path: string, body: Plain]>
     },
   ],
   updateTable: () => [table.path, updateBody()],
+  appendFiles: () => [
+    `/lake${table.path}/appends`,
+    {
+      'batch-id': 'b',
+      branch: 'main',
+      'spec-id': 0,
+      'data-files': [
+        {
+          content: 'data',
+          'file-path': `${table.location}/data/a.parquet`,
+          'file-format': 'parquet',
+          'spec-id': 0,
+          partition: [],
+          'file-size-in-bytes': 1,
+          'record-count': 1,
+          'split-offsets': [4],
+          'sort-order-id': 0,
+          'null-value-counts': { keys: [1, 2], values: [0, 1] },
+          'lower-bounds': { keys: [1, 2], values: ['0000000000000000', '000000000000f03f'] },
+          'upper-bounds': { keys: [1, 2], values: ['0000000000000001', 1] },
+        },
+      ],
+      paths: [],
+      summary: { a: 'b' },
+    },
+  ],
   reportMetrics: () => [
     `${table.path}/metrics`,
     {
@@ -223,6 +249,29 @@ const VALID: Readonly<Record<string, () => readonly [path: string, body: Plain]>
   undropTable: () => [`/admin/v1/dropped-tables/${tableId}/undrop`, IDENTIFIER],
   keepDroppedTable: () => [`/admin/v1/dropped-tables/${tableId}/keep`, {}],
   compactTable: () => [`/admin/v1/tables/${tableId}/compact`, {}],
+  createWebhook: () => [
+    '/admin/v1/webhooks',
+    {
+      name: 'w',
+      url: 'https://receiver.example/hook',
+      secret: `whsec_${'A'.repeat(43)}=`,
+      after: 'start',
+      filter: {
+        warehouses: ['main'],
+        namespaces: [['ns']],
+        tables: [{ namespace: ['ns'], name: 't' }, { id: tableId }],
+        kinds: ['table-committed'],
+      },
+      'attempts-max': 3,
+      'retry-for-ms': 60_000,
+    },
+  ],
+  pauseWebhook: () => ['/admin/v1/webhooks/w/pause', { reason: 'x' }],
+  resumeWebhook: () => ['/admin/v1/webhooks/w/resume', {}],
+  rotateWebhookSecret: () => ['/admin/v1/webhooks/w/secret', { 'old-secret-for-ms': 1 }],
+  replayWebhook: () => ['/admin/v1/webhooks/w/replay', { 'event-id': `${tableId}-1` }],
+  // One that is there is waited for.
+  probeWebhook: () => ['/admin/v1/webhooks/none/test', {}],
 }
 
 function warehouseBody(name: string): Plain {

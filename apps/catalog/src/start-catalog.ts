@@ -1,19 +1,26 @@
 import type { AddressInfo } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
+import { feedHead, openFeed } from '@timelake/database/feed'
 import { TableFinder } from '@timelake/database/table-finder'
 import { SwapBatcher } from '@timelake/database/swap-batcher'
 import { BackgroundTasks } from './background-tasks.ts'
 import { decodeLoadedMetadata } from './cache/loaded-metadata.ts'
 import { decodeLoadedView } from './cache/loaded-view.ts'
+import { LivePaths } from './cache/live-paths.ts'
+import { ManifestContents } from './cache/manifest-contents.ts'
 import { ManifestLists } from './cache/manifest-lists.ts'
 import { MetadataCache } from './cache/metadata-cache.ts'
 import { exactPointers, readThroughPointers, type FindRow } from './cache/pointer-cache.ts'
 import type { CatalogConfig } from './catalog-config.ts'
 import { makeCatalogMetrics } from './catalog-metrics.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import type { GroupMember } from './catalog/group-member.ts'
+import { landGroup } from './catalog/land-group.ts'
 import { CommitLanes } from './commit-lanes.ts'
 import type { CatalogContext } from './context.ts'
+import { FeedWatch } from './feed-watch.ts'
+import { FooterReads } from './footer-reads.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 import { makeDispatch } from './http/dispatch.ts'
 import { makeFetch } from './http/fetch-adapter.ts'
@@ -22,6 +29,9 @@ import { makeNodeListener, type NodeListener } from './http/node-listener.ts'
 import { makeObserve } from './http/observe.ts'
 import type { TableRow } from '@timelake/database/table-row'
 import { reportStore } from './catalog/report-store.ts'
+import { PendingCommits } from './pending-commits.ts'
+import { Turnstile } from './turnstile/turnstile.ts'
+import { makeTurnstileMetrics } from './turnstile/turnstile-metrics.ts'
 import { Warehouses } from './catalog/warehouses.ts'
 import { ROUTES } from './routes.ts'
 
@@ -29,6 +39,10 @@ import { ROUTES } from './routes.ts'
 const VIEW_CACHE_SHARE = 1 / 16
 /** Decoded manifest lists of tables whose appends are attached here. */
 const MANIFEST_LIST_CACHE_SHARE = 1 / 4
+/** Decoded manifests that such appends brought, which are merged later. */
+const MANIFEST_CACHE_SHARE = 1 / 4
+/** Hashes of live files, for appends that name files. */
+const LIVE_PATH_CACHE_SHARE = 1 / 4
 
 export interface CatalogOptions {
   readonly config: CatalogConfig
@@ -44,9 +58,10 @@ export interface RunningCatalog {
   stop(): Promise<void>
 }
 
-/** Serves the catalog until `stop`. Rejects when the address cannot be listened on. */
+/** Serves the catalog until `stop`. Rejects when the address cannot be listened on, or the database does not answer. */
 export async function startCatalog(options: CatalogOptions): Promise<RunningCatalog> {
   const { config, context } = options
+  await openFeed(context.database, { id: context.newUuid() })
   const catalog = makeCatalog(options)
   const dispatch = makeDispatch(catalog, ROUTES)
   const observe = makeObserve(context.log, catalog.metrics, () => performance.now())
@@ -63,7 +78,8 @@ export async function startCatalog(options: CatalogOptions): Promise<RunningCata
   }
 }
 
-function makeCatalog({ config, context }: CatalogOptions): Catalog {
+/** Puts the parts of a catalog together; nothing runs yet and no address is listened on. */
+export function makeCatalog({ config, context }: CatalogOptions): Catalog {
   const { metadataBytesMax } = config
   const background = new BackgroundTasks(context.log)
   const metadata = new MetadataCache({
@@ -76,8 +92,25 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
     metadataBytesMax,
     decode: decodeLoadedView,
   })
-  const lanes = new CommitLanes({ depthMax: config.commitQueueDepthMax })
-  return {
+  const { delay, nowMs } = context
+  const lanes = new CommitLanes<GroupMember>({
+    depthMax: config.commitQueueDepthMax,
+    land: (members) => landGroup(catalog, members),
+    delay,
+    nowMs,
+  })
+  const turnstile = new Turnstile({
+    isOn: config.isTurnstileOn,
+    rules: config.turns,
+    nowMs,
+    delay,
+    appends: lanes,
+    metrics: (lines) => makeTurnstileMetrics(context.registry, lines),
+  })
+  const feed = makeFeed(config, context)
+  const processId = context.newUuid()
+  const catalog: Catalog = {
+    processId,
     config,
     context,
     warehouses: new Warehouses(context, {
@@ -89,12 +122,32 @@ function makeCatalog({ config, context }: CatalogOptions): Catalog {
     manifestLists: new ManifestLists({
       bytesMax: Math.floor(config.metadataCacheBytesMax * MANIFEST_LIST_CACHE_SHARE),
     }),
+    manifestContents: new ManifestContents({
+      bytesMax: Math.floor(config.metadataCacheBytesMax * MANIFEST_CACHE_SHARE),
+    }),
+    livePaths: new LivePaths({
+      bytesMax: Math.floor(config.metadataCacheBytesMax * LIVE_PATH_CACHE_SHARE),
+    }),
+    footers: new FooterReads(),
     lanes,
-    swaps: new SwapBatcher(context.database),
+    turnstile,
+    swaps: new SwapBatcher(context.database, processId),
     pointers: makePointers(config, context),
+    feed,
+    pending: new PendingCommits(),
     background,
-    metrics: makeCatalogMetrics(context.registry, { metadata, lanes }),
+    metrics: makeCatalogMetrics(context.registry, { metadata, lanes, feed }),
   }
+  return catalog
+}
+
+function makeFeed(config: CatalogConfig, { database, delay }: CatalogContext): FeedWatch {
+  return new FeedWatch({
+    readHead: () => feedHead(database),
+    delay,
+    pollMs: config.eventPollMs,
+    followersMax: config.eventFollowersMax,
+  })
 }
 
 function makePointers(config: CatalogConfig, context: CatalogContext) {
@@ -121,6 +174,8 @@ async function listen({ server }: NodeListener, config: CatalogConfig): Promise<
 
 async function stop(catalog: Catalog, listener: NodeListener): Promise<void> {
   const { drainTimeoutMs } = catalog.config
+  catalog.turnstile.stop()
+  catalog.feed.stop()
   await listener.close(drainTimeoutMs)
   const drained = Promise.all([catalog.lanes.drain(), catalog.background.drain()])
   // A store or database that hangs must not keep the process.

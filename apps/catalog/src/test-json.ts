@@ -20,6 +20,13 @@ export function textAt(value: JsonValue | undefined, ...names: readonly string[]
   return found
 }
 
+/** An integer in a JSON object. */
+export function longAt(value: JsonValue | undefined, ...names: readonly string[]): bigint {
+  const found = member(value, ...names)
+  if (typeof found !== 'bigint') throw new Error(`${names.join('.')} is not an integer`)
+  return found
+}
+
 /** `type` and `code` of an error envelope. */
 export function errorOf(answer: { readonly json: JsonValue | undefined }): {
   type: string

@@ -6,12 +6,14 @@ import { expectWholeState } from './expect-whole-state.ts'
 import { describeOnPostgres } from './on-each-database.ts'
 import { openTestCatalog, type TestAnswer, type TestCatalog } from './open-test-catalog.ts'
 import { appendBody, SCHEMA } from './test-bodies.ts'
+import { member } from './test-json.ts'
 import { makeNamespace, makeTable, segment } from './test-tables.ts'
 
 const COMMITS = 300
 const WRITERS = 8
 const APPENDS_PER_WRITER = 10
 const ATTEMPTS_MAX = 1_000
+const TURNS_PER_WRITER = 40
 const NAMESPACES = '/v1/main/namespaces'
 
 // Races of two processes take as long as the machine lets them.
@@ -67,6 +69,31 @@ describeOnPostgres('two processes on one database', () => {
       line.push(at)
     const all = Array.from({ length: WRITERS * APPENDS_PER_WRITER }, (_, at) => BigInt(at + 1))
     expect(line.sort((a, b) => Number(a - b))).toEqual(all)
+  })
+
+  it('I33 take turns on one table instead of writing metadata files in vain', async () => {
+    const { path } = await makeTable(catalogAt(0), { levels: ['ns'], name: 'busy' })
+    const racesOf = async (catalog: TestCatalog): Promise<number> => {
+      const { text } = await catalog.call('GET', '/metrics')
+      return Number(/^timelake_commit_races_total (\d+)/m.exec(text)?.[1] ?? 0)
+    }
+    const before = (await racesOf(catalogAt(0))) + (await racesOf(catalogAt(1)))
+    const writer = async (at: number): Promise<void> => {
+      for (let turn = 0; turn < TURNS_PER_WRITER; turn += 1) {
+        const updates = { [`w${at}`]: String(turn) }
+        const body = { updates: [{ action: 'set-properties', updates }] }
+        const { status, text } = await catalogAt(at).call('POST', path, { body })
+        expect(status, text).toBe(200)
+      }
+    }
+    await Promise.all(Array.from({ length: WRITERS }, (_, at) => writer(at)))
+    const races = (await racesOf(catalogAt(0))) + (await racesOf(catalogAt(1))) - before
+    const { json } = await catalogAt(1).call('GET', path)
+    const properties = member(json, 'metadata', 'properties') as JsonObject
+    for (let at = 0; at < WRITERS; at += 1) {
+      expect(properties[`w${at}`]).toBe(String(TURNS_PER_WRITER - 1))
+    }
+    expect(races).toBeLessThan((WRITERS * TURNS_PER_WRITER) / 10)
   })
 
   it('I2 apply every change that needs no state, also when they collide', async () => {

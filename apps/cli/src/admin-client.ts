@@ -14,6 +14,8 @@ export type CompactionAccepted = Schemas['CompactionAccepted']
 export type AdminWarehouse = Schemas['AdminWarehouse']
 export type WarehouseFindings = Schemas['WarehouseFindings']
 export type DroppedTable = Schemas['DroppedTable']
+export type AdminWebhook = Schemas['AdminWebhook']
+export type WebhookTrial = Schemas['WebhookTrial']
 
 export interface AdminClientOptions {
   /** Without a path, for example `http://127.0.0.1:8181`. */

@@ -1,6 +1,7 @@
 import { defaultCatalogConfig, type CatalogConfig } from '@timelake/catalog/catalog-config'
 import type { Settings } from '@timelake/timelake/contract/settings'
 import { defaultWorkerConfig, type WorkerConfig } from '@timelake/worker/worker-config'
+import { defaultWebhookConfig, type WebhookConfig } from '@timelake/worker/webhooks/webhook-config'
 import { WAREHOUSE_NAME, type DataDirectory } from './data-directory.ts'
 
 /** Memory that a commit to a table takes for each byte of its metadata file, at its peak. */
@@ -44,10 +45,17 @@ export function catalogConfig(
     metadataCacheBytesMax: settings.metadataCacheBytesMax,
     commitQueueDepthMax: settings.commitQueueDepthMax,
     commitAttemptsMax: settings.commitAttemptsMax,
+    isTurnstileOn: settings.isTurnstileOn,
+    turns: {
+      contendedForMs: settings.turnContendedForMs,
+      holdMsMax: settings.turnHoldMsMax,
+      waitMsMax: settings.turnWaitMsMax,
+    },
     idempotencyLifetimeMs: settings.idempotencyLifetimeMs,
     idempotencyLeaseMs: settings.idempotencyLeaseMs,
     drainTimeoutMs: settings.drainTimeoutMs,
     purgeGraceMs: settings.purgeGraceMs,
+    webhookAllowedAddresses: settings.webhookAllowedAddresses,
     isOnlyWriter,
   }
 }
@@ -63,6 +71,7 @@ export function workerConfig(
     quietMs: settings.compactionQuietMs,
     commitCountMax: settings.compactionFileCount,
     purgeGraceMs: settings.purgeGraceMs,
+    eventRetentionMs: settings.eventRetentionMs,
     extraAllowedLocations: settings.extraAllowedLocations,
     concurrency: settings.jobConcurrency,
     memoryBytesMax: settings.jobMemoryBytesMax,
@@ -70,5 +79,18 @@ export function workerConfig(
     deadlineMs: settings.jobDeadlineMs,
     drainTimeoutMs: settings.drainTimeoutMs,
     isOnlyWorker: process.isOnlyWorker,
+  }
+}
+
+/** The part of the settings for sending webhooks. */
+export function webhookConfig(
+  settings: Settings,
+  { isOnlySender }: { readonly isOnlySender: boolean },
+): WebhookConfig {
+  return {
+    ...defaultWebhookConfig,
+    timeoutMs: settings.webhookTimeoutMs,
+    allowedAddresses: settings.webhookAllowedAddresses,
+    isOnlySender,
   }
 }

@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util'
 import { parseDropped, type DroppedCommand } from './dropped-command.ts'
+import { parseEvents, type EventsCommand } from './events-command.ts'
 import { orUsageError, UsageError } from './usage-error.ts'
 import { parseWarehouse, type WarehouseCommand } from './warehouse-command.ts'
+import { parseWebhooks, type WebhooksCommand } from './webhooks-command.ts'
 
 /** What the user asked for, past all checks of form. */
 export type Command =
@@ -22,6 +24,8 @@ export type Command =
   | ({ readonly kind: 'migrate' } & MigrateRequest)
   | WarehouseCommand
   | DroppedCommand
+  | EventsCommand
+  | WebhooksCommand
 
 interface TableRequest {
   readonly table: TableName
@@ -95,6 +99,10 @@ export function parseCommandLine(args: readonly string[]): Command {
       return parseWarehouse(rest)
     case 'dropped':
       return parseDropped(rest)
+    case 'events':
+      return parseEvents(rest)
+    case 'webhooks':
+      return parseWebhooks(rest)
     default:
       throw new UsageError(`there is no command ${word}: see timelake help`)
   }

@@ -26,13 +26,19 @@ export interface ProcessContext {
   readonly secretBox: SecretBox
   nowMs(): number
   newUuid(): string
+  /** From 0 to 1. */
+  random(): number
   readonly log: Logger
   readonly registry: Registry
   readonly reachFaultPoint: ReachFaultPoint
 }
 
-/** Real time and fresh UUIDs. */
-export const realClock = { nowMs: () => Date.now(), newUuid: () => randomUUID() }
+/** Real time, fresh UUIDs and real chance. */
+export const realClock = {
+  nowMs: () => Date.now(),
+  newUuid: () => randomUUID(),
+  random: () => Math.random(),
+}
 
 /** The world of a command of one shot. */
 export function makeCommandContext(settings: Settings): InputContext {

@@ -41,10 +41,31 @@ export const HELP_TEXT = `timelake: an Iceberg REST catalog that keeps its table
       --namespace <a.b>, --name <name> under another name
   timelake dropped purge <id>          delete its files when the grace is over
   timelake dropped keep <id>           no purge after all
+  timelake events                      what happened to tables, views and namespaces, and how jobs ended
+      --follow                         go on with what comes, until interrupted
+      --table <a.b.t>, --namespace <a.b>, --kind <kind>
+                                       only these; each may be repeated
+      --after <cursor|start|now>       from there on (default: start; with --follow: now)
+  timelake webhooks list               receivers of events, and how far each one is
+  timelake webhooks create <name> <url>
+                                       send events there, signed with a secret that is shown this once
+      --warehouse <name>, --namespace <a.b>, --table <a.b.t>, --kind <kind>
+                                       only these; each may be repeated
+      --after <cursor|start>           from there on (default: from now on)
+  timelake webhooks show <name>        one of them: delivered, waiting, the last failure
+  timelake webhooks test <name>        send an event of its own and wait for the answer
+  timelake webhooks pause <name>       send nothing until it is resumed
+  timelake webhooks resume <name>      go on where it stopped
+  timelake webhooks rotate <name>      another secret; the old one signs too for a day
+  timelake webhooks replay <name>      send again
+      --after <cursor|start>, --event <id>, --dead-letters
+  timelake webhooks dead-letters <name>
+                                       events that were given up
+  timelake webhooks delete <name>      forget one, and what waits for it
   timelake version
   timelake help
 
-info, maintain, warehouse and dropped talk to a running server:
+info, maintain, warehouse, dropped, events and webhooks talk to a running server:
       --uri <uri>                      where it listens (default: TIMELAKE_URI, else http://127.0.0.1:8181)
       --warehouse <name>               warehouse (default: the server's)
       --json                           print the answer as JSON

@@ -54,6 +54,10 @@ async function run(command: Command): Promise<ExitCode> {
       return (await import('./warehouse.ts')).warehouse(command, await commandContext())
     case 'dropped':
       return (await import('./dropped.ts')).dropped(command, await commandContext())
+    case 'events':
+      return (await import('./events.ts')).events(command, await commandContext())
+    case 'webhooks':
+      return (await import('./webhooks.ts')).webhooks(command, await commandContext())
   }
 }
 

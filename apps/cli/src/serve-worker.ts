@@ -1,6 +1,7 @@
 import type { Settings } from '@timelake/timelake/contract/settings'
 import { startWorker } from '@timelake/worker/start-worker'
-import { workerConfig } from './app-configs.ts'
+import { startWebhooks } from '@timelake/worker/webhooks/start-webhooks'
+import { webhookConfig, workerConfig } from './app-configs.ts'
 import { closeAll, type Closer } from './close-all.ts'
 import { makeContext, makeLog, openStores } from './context.ts'
 import { dataDirectoryAt, makeDataDirectory } from './data-directory.ts'
@@ -54,16 +55,24 @@ async function start(settings: Settings, closers: Closer[]): Promise<string> {
   const context = makeContext(settings, { database: state.database, stores, log })
   const health = await startHealthServer({ ...context, settings })
   closers.push(() => health.close())
+  const world = {
+    ...context,
+    catalogFetch: (request: Request) => fetch(request),
+    catalogUri: settings.uri,
+    ...(settings.token === undefined ? {} : { catalogToken: settings.token }),
+  }
   const worker = await startWorker({
     config: workerConfig(settings, { directory, isOnlyWorker: false }),
     queue,
-    context: {
-      ...context,
-      catalogFetch: (request) => fetch(request),
-      catalogUri: settings.uri,
-      ...(settings.token === undefined ? {} : { catalogToken: settings.token }),
-    },
+    context: world,
   })
   closers.push(() => worker.stop())
+  if (settings.isWebhooksEnabled) {
+    const webhooks = await startWebhooks({
+      config: webhookConfig(settings, { isOnlySender: false }),
+      context: world,
+    })
+    closers.push(() => webhooks.stop())
+  }
   return health.url
 }

@@ -7,7 +7,7 @@ import { openNameRecords } from '@timelake/storage/name-records'
 import type { WarehouseStores } from '@timelake/storage/warehouse-stores'
 import type { Settings } from '@timelake/timelake/contract/settings'
 import type { Logger } from 'pino'
-import { catalogConfig, workerConfig } from './app-configs.ts'
+import { catalogConfig, webhookConfig, workerConfig } from './app-configs.ts'
 import { closeAll, type Closer } from './close-all.ts'
 import { makeContext, makeLog, openStores, type ProcessContext } from './context.ts'
 import { dataDirectoryAt, makeDataDirectory, type DataDirectory } from './data-directory.ts'
@@ -23,6 +23,7 @@ import { keepNames } from './keep-names.ts'
 import { openState } from './open-state.ts'
 import { workerQueue } from './worker-queue.ts'
 import type { WorkerOptions } from '@timelake/worker/start-worker'
+import type { WebhooksContext, WebhooksOptions } from '@timelake/worker/webhooks/start-webhooks'
 
 export interface RunningServer {
   /** `http://host:port`, without a slash at the end. */
@@ -103,6 +104,10 @@ async function start(options: StartOptions): Promise<Started> {
     const worker = { config: workerConfig(settings, { directory, isOnlyWorker }), queue }
     closers.push(startMaintenance(worker, { ...context, catalogFetch: catalog.fetch }))
   }
+  if (settings.isWebhooksEnabled) {
+    const sending = webhookConfig(settings, { isOnlySender: state.kind === 'embedded' })
+    closers.push(startSending(sending, { ...context, catalogFetch: catalog.fetch }))
+  }
   warnWhenOpen(settings, log)
   return { url: catalog.url, warehouse }
 }
@@ -147,6 +152,20 @@ function startMaintenance(
   )
   starting.catch((error: unknown) => {
     context.log.fatal({ err: error }, 'maintenance cannot start; the catalog goes on without it')
+  })
+  return async () => {
+    const running = await starting.catch(() => undefined)
+    await running?.stop()
+  }
+}
+
+/** Needs neither Redis nor maintenance. */
+function startSending(config: WebhooksOptions['config'], context: WebhooksContext): Closer {
+  const starting = import('@timelake/worker/webhooks/start-webhooks').then(({ startWebhooks }) =>
+    startWebhooks({ config, context }),
+  )
+  starting.catch((error: unknown) => {
+    context.log.fatal({ err: error }, 'webhooks cannot be sent; the catalog goes on without them')
   })
   return async () => {
     const running = await starting.catch(() => undefined)

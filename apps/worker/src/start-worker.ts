@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { abandonExpiredRuns, pruneJobRuns } from '@timelake/database/job-runs'
-import { pruneOutbox } from '@timelake/database/outbox'
+import { abandonExpiredRuns } from '@timelake/database/job-runs'
 import { cleanUpOutputs } from './clean-up-outputs.ts'
 import type { WorkerContext } from './context.ts'
 import { engineShelf } from './engine-shelf.ts'
@@ -9,6 +8,7 @@ import { compactTableHandler } from './handlers/compact-table.ts'
 import { purgeTableHandler } from './handlers/purge-table.ts'
 import { normalizedStore } from './normalized-store.ts'
 import { patientSend } from './patient-send.ts'
+import { pruneHistory } from './prune-history.ts'
 import { queueErrorReporter } from './queue-errors.ts'
 import { openOwnJobsDirectory } from './own-jobs-directory.ts'
 import type { JobQueue } from './queue/job-queue.ts'
@@ -49,9 +49,6 @@ interface Worker {
   readonly activeRunIds: Set<string>
   readonly sentJobs: SentJobs
 }
-
-/** Rows of history that one pass forgets. */
-const PRUNE_ROWS_MAX = 1_000
 
 /**
  * Follows the outbox and runs the jobs that come due, until `stop`. Whatever was due when an earlier process died is
@@ -197,8 +194,6 @@ async function cleanUpStep(worker: Worker, signal: AbortSignal): Promise<'wait'>
     if (run.outcome === 'settled') metrics.cleanedOutputs.inc(run.deletedCount)
     log.info(run, 'outputs of a dead run')
   }
-  const beforeMs = nowMs() - config.historyMsMax
-  await pruneOutbox(database, { dispatchedBeforeMs: beforeMs, limit: PRUNE_ROWS_MAX })
-  await pruneJobRuns(database, { startedBeforeMs: beforeMs, limit: PRUNE_ROWS_MAX })
+  await pruneHistory(database, { ...config, nowMs: nowMs() }, signal)
   return 'wait'
 }

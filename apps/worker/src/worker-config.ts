@@ -34,8 +34,10 @@ export interface WorkerConfig {
   readonly extraAllowedLocations: readonly string[]
   readonly retryFirstMs: number
   readonly retryMsMax: number
-  /** Dispatched events and ended runs older than this are forgotten. */
+  /** Ended runs older than this are forgotten. */
   readonly historyMsMax: number
+  /** How long events can be read: those that are older and were relayed are forgotten. */
+  readonly eventRetentionMs: number
   /** Whether no other process works on this database: then what it finds at its start has no living owner. */
   readonly isOnlyWorker: boolean
 }
@@ -68,5 +70,6 @@ export const defaultWorkerConfig: Omit<WorkerConfig, 'jobsDirectory'> = {
   retryFirstMs: 5_000,
   retryMsMax: 10 * MINUTE_MS,
   historyMsMax: 7 * DAY_MS,
+  eventRetentionMs: 7 * DAY_MS,
   isOnlyWorker: true,
 }

@@ -3,6 +3,7 @@
  * are written by dropTable (tables.ts). A table comes back only while its purge has not begun, and a purge begins only
  * while the table is dropped: both decide on the locked row. Errors: those of the session.
  */
+import { inEventOrder } from './event-order.ts'
 import type { IdempotencyTicket } from './idempotency.ts'
 import { lockLocations } from './lock-locations.ts'
 import { overlapCondition, overlapParameters } from './location-overlap.ts'
@@ -195,14 +196,8 @@ export async function undropTable(
     if (dropped.purgeStartedAtMs !== undefined || dropped.purgedAtMs !== undefined) {
       return 'purge-begun'
     }
-    const outcome = await restoreTable(session, {
-      ...dropped,
-      namespaceId,
-      name,
-      nowMs,
-      event,
-      idempotency,
-    })
+    const restored = { ...dropped, namespaceId, name, nowMs, event, idempotency }
+    const outcome = await inEventOrder(session, tableId, (held) => restoreTable(held, restored))
     if (outcome === 'restored') {
       await session.query('delete from maintenance_schedule where table_id = $1', [tableId])
     }

@@ -7,7 +7,7 @@
 import { invariant } from './invariant.ts'
 import type { SqlSession } from './sql-session.ts'
 
-/** The recorded answer. `metadataLocation` stands for a body that is built from that metadata file. */
+/** The recorded answer. `metadataLocation` stands for a body that is built from that metadata file; `body` is a note then. */
 export interface IdempotencyOutcome {
   readonly status: number
   readonly body?: string | undefined
@@ -137,6 +137,32 @@ export async function finishIdempotencyKey(
     outcome.metadataLocation ?? null,
   ])
   return rows.length === 1 ? 'finished' : 'lost'
+}
+
+/** A key as it is on record: `status` is absent while nobody has finished under it. */
+export interface KeptIdempotencyKey extends Omit<IdempotencyOutcome, 'status'> {
+  readonly status?: number
+  /** Until then the call that reserved it may be running. */
+  readonly leaseUntilMs: number
+}
+
+/** The record of a key; undefined when it was never used, was given back, or is forgotten. */
+export async function findIdempotencyKey(
+  session: SqlSession,
+  { warehouseId, key }: { readonly warehouseId: string; readonly key: string },
+): Promise<KeptIdempotencyKey | undefined> {
+  const [row] = await session.query<Omit<ReserveRow, 'reserved'>>(
+    `select lease_until_ms, status, body, metadata_location from idempotency_key
+     where warehouse_id = $1 and key = $2`,
+    [warehouseId, key],
+  )
+  if (row === undefined) return undefined
+  return {
+    leaseUntilMs: Number(row.lease_until_ms),
+    ...(row.status === null ? {} : { status: row.status }),
+    ...(row.body === null ? {} : { body: row.body }),
+    ...(row.metadata_location === null ? {} : { metadataLocation: row.metadata_location }),
+  }
 }
 
 /** Gives a reserved key back after a call that certainly changed nothing and may be tried again (401, 403, 5xx). */

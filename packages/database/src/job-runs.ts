@@ -1,9 +1,12 @@
 /*
  * Runs of jobs: at most one of a kind per table, held by a lease. A run whose lease is over is abandoned by the next
  * one; whatever it may have written is in its outputs. Every write by a run answers `lost` once the run is no longer
- * its own: it must stop then. Times are epoch milliseconds of the caller.
+ * its own: it must stop then. The end of a run is an event of its table (job-events.ts), written in the same transaction.
+ * Times are epoch milliseconds of the caller.
  */
 import { invariant } from './invariant.ts'
+import { writeJobEvent } from './job-events.ts'
+import { type DatabaseOrTransaction, inTransaction } from './lock-locations.ts'
 import type { SqlSession } from './sql-session.ts'
 
 export type JobRunState =
@@ -50,7 +53,8 @@ export interface NewJobRun {
 
 const ABANDON_EXPIRED = `
 update job_run set state = 'abandoned', reason = 'its lease ran out', finished_at_ms = $3
-where table_id = $1 and job_kind = $2 and state = 'running' and lease_until_ms <= $3`
+where table_id = $1 and job_kind = $2 and state = 'running' and lease_until_ms <= $3
+returning id, table_id`
 
 const BEGIN = `
 with begun as (
@@ -72,7 +76,8 @@ export async function beginJobRun(
 > {
   const { id, jobKind, tableId, workerId, nowMs, leaseMs, deadlineMs } = run
   return database.transaction(async (session) => {
-    await session.query(ABANDON_EXPIRED, [tableId, jobKind, nowMs])
+    const abandoned = await session.query<EndedRun>(ABANDON_EXPIRED, [tableId, jobKind, nowMs])
+    await writeEnds(session, abandoned)
     const [row] = await session.query<{ begun: boolean; lease_until_ms: bigint | null }>(BEGIN, [
       id,
       jobKind,
@@ -132,25 +137,36 @@ export interface JobRunEnd {
 const FINISH = `
 with ended as (
   update job_run set state = $2::text, reason = $3, outcome = $4, finished_at_ms = $5::bigint
-  where id = $1 and state = 'running' returning id
+  where id = $1 and state = 'running' returning id, table_id
 ), settled as (
   delete from job_output where $2::text <> 'failed' and run_id in (select id from ended)
 )
-select 1 from ended`
+select id, table_id from ended`
 
 /** Ends a run. Its recorded outputs are settled with it, except those of a failed one, which await clean-up. */
-export async function finishJobRun(
-  session: SqlSession,
+export function finishJobRun(
+  session: DatabaseOrTransaction,
   end: JobRunEnd,
 ): Promise<'finished' | 'lost'> {
-  const rows = await session.query(FINISH, [
-    end.runId,
-    end.state,
-    end.reason,
-    end.outcome,
-    end.nowMs,
-  ])
-  return rows.length === 1 ? 'finished' : 'lost'
+  return inTransaction(session, async (held) => {
+    const { runId, state, reason, outcome, nowMs } = end
+    const ended = await held.query<EndedRun>(FINISH, [runId, state, reason, outcome, nowMs])
+    await writeEnds(held, ended)
+    return ended.length === 1 ? 'finished' : 'lost'
+  })
+}
+
+interface EndedRun {
+  readonly id: string
+  readonly table_id: string
+}
+
+async function writeEnds(session: SqlSession, ended: readonly EndedRun[]): Promise<void> {
+  // Everybody locks tables in the order of their ids.
+  const inOrder = [...ended].sort((a, b) => (a.table_id < b.table_id ? -1 : 1))
+  for (const { id, table_id: tableId } of inOrder) {
+    await writeJobEvent(session, { runId: id, tableId })
+  }
 }
 
 /** The newest runs of a table, newest first. */
@@ -220,29 +236,35 @@ export async function forgetJobOutputs(
  * Ends the runs whose lease was over by this time: their processes are dead, or have lost the right to go on. Without it
  * a dead run of a table that never has another one would be shown as running for ever. Answers how many.
  */
-export async function abandonExpiredRuns(
-  session: SqlSession,
+export function abandonExpiredRuns(
+  session: DatabaseOrTransaction,
   { expiredByMs, nowMs }: { readonly expiredByMs: number; readonly nowMs: number },
 ): Promise<number> {
-  const rows = await session.query(
-    `update job_run set state = 'abandoned', reason = 'its lease ran out', finished_at_ms = $2
-     where state = 'running' and lease_until_ms <= $1 returning 1`,
-    [expiredByMs, nowMs],
-  )
-  return rows.length
+  return inTransaction(session, async (held) => {
+    const ended = await held.query<EndedRun>(
+      `update job_run set state = 'abandoned', reason = 'its lease ran out', finished_at_ms = $2
+       where state = 'running' and lease_until_ms <= $1 returning id, table_id`,
+      [expiredByMs, nowMs],
+    )
+    await writeEnds(held, ended)
+    return ended.length
+  })
 }
 
 /** Ends every running run: right only where this process owns the database alone and none of its jobs has begun. */
-export async function abandonRunningJobs(
-  session: SqlSession,
+export function abandonRunningJobs(
+  session: DatabaseOrTransaction,
   { nowMs }: { readonly nowMs: number },
 ): Promise<JobRun[]> {
-  const records = await session.query<JobRunRecord>(
-    `update job_run set state = 'abandoned', reason = 'its process ended', finished_at_ms = $1
-     where state = 'running' returning *`,
-    [nowMs],
-  )
-  return records.map(jobRunOf)
+  return inTransaction(session, async (held) => {
+    const records = await held.query<JobRunRecord>(
+      `update job_run set state = 'abandoned', reason = 'its process ended', finished_at_ms = $1
+       where state = 'running' returning *`,
+      [nowMs],
+    )
+    await writeEnds(held, records)
+    return records.map(jobRunOf)
+  })
 }
 
 /** Deletes up to `limit` ended runs without outputs that began before the given time; answers how many. */

@@ -31,6 +31,27 @@ export async function findLandedCommit(
   }
 }
 
+export interface LandedSnapshot {
+  readonly snapshotId: bigint
+  /** The metadata file with which it landed. */
+  readonly metadataLocation: string
+  readonly landedAtMs: number
+}
+
+/** The record of a snapshot; undefined when it never landed, or was removed from the table since. */
+export async function findLandedSnapshot(
+  session: SqlSession,
+  { tableId, snapshotId }: { readonly tableId: string; readonly snapshotId: bigint },
+): Promise<LandedSnapshot | undefined> {
+  const [row] = await session.query<{ metadata_location: string; landed_at_ms: bigint }>(
+    'select metadata_location, landed_at_ms from landed_commit where table_id = $1 and snapshot_id = $2',
+    [tableId, snapshotId],
+  )
+  if (row === undefined) return undefined
+  const { metadata_location: metadataLocation, landed_at_ms: landedAtMs } = row
+  return { snapshotId, metadataLocation, landedAtMs: Number(landedAtMs) }
+}
+
 /**
  * Common table expressions that keep the book of landed commits beside a change of the table `tableId` (an SQL text
  * or parameter) to `metadataLocation`. They need the CTE `changed`; `parameter` is the number of the first of the

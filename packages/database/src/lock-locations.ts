@@ -14,12 +14,13 @@ export type WarehouseOf =
   | { readonly tableId: string }
   | { readonly droppedTableId: string }
 
-/** Runs `change` while nobody else gives a table of the warehouse a location. */
+/** Runs `change`, which is one statement, while nobody else gives a table of the warehouse a location. */
 export function whileLocationsStand<T>(
   session: DatabaseOrTransaction,
   warehouse: WarehouseOf,
   change: (session: SqlSession) => Promise<T>,
 ): Promise<T> {
+  if ('isSerial' in session && session.isSerial) return change(session)
   return inTransaction(session, async (held) => {
     await lockLocations(held, warehouse)
     return change(held)
@@ -44,7 +45,8 @@ export async function lockLocations(session: SqlSession, warehouse: WarehouseOf)
   ])
 }
 
-function inTransaction<T>(
+/** Runs in a transaction of its own, or in the one that is open already. */
+export function inTransaction<T>(
   session: DatabaseOrTransaction,
   run: (session: SqlSession) => Promise<T>,
 ): Promise<T> {

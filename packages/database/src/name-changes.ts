@@ -53,7 +53,7 @@ interface EventRow {
 // is still open has ended, so no event can come up behind those that are read here.
 const EVENTS_AFTER = `
 select seq, transaction_id::text as transaction_id, event_id, table_id,
-  kind not in ('table-committed', 'view-committed')
+  kind not in ('table-committed', 'view-committed') and not starts_with(kind, 'job-')
     or regexp_replace(payload::json ->> 'metadata-location', '[^/]*$', '')
       is distinct from regexp_replace(payload::json ->> 'previous-metadata-location', '[^/]*$', '') as is_naming
 from outbox_event
@@ -63,7 +63,7 @@ order by transaction_id, seq limit $4`
 
 /**
  * The subjects of up to `limit` events behind the cursor that made, renamed, moved, changed or dropped something; other
- * commits of tables are passed over. Undefined when nothing is behind it. Waits for no transaction that is open: its
+ * commits of tables, and how jobs ended, are passed over. Undefined when nothing is behind it. Waits for no transaction that is open: its
  * events, and those of transactions that began after it, come when it has ended.
  */
 export async function nameChangesAfter(

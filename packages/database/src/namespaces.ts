@@ -3,9 +3,17 @@
  * and a namespace with tables, views or children cannot be dropped.
  * Errors: IdempotencyKeyLostError; StatementError and DatabaseUnavailableError of the session.
  */
-import { applyChange, applyUnlessViolated, changeStatement, NOW_PARAMETER } from './apply-change.ts'
+import {
+  applyChange,
+  applyUnlessViolated,
+  changeStatement,
+  NOW_PARAMETER,
+  unlessViolated,
+} from './apply-change.ts'
+import { inEventOrder } from './event-order.ts'
 import type { IdempotencyTicket } from './idempotency.ts'
 import { invariant } from './invariant.ts'
+import type { DatabaseOrTransaction } from './lock-locations.ts'
 import type { EventInput } from './outbox.ts'
 import {
   areStorableLevels,
@@ -203,12 +211,14 @@ export async function updateNamespaceProperties(
     if (isRepeated && text === record.properties) {
       return { ...result, removed: missing, missing: [] }
     }
-    await applyChange(session, UPDATE, {
-      event: update.event,
-      nowMs: update.nowMs,
-      idempotency: typeof idempotency === 'function' ? idempotency(result) : idempotency,
-      params: [update.namespaceId, text],
-    })
+    await inEventOrder(session, update.namespaceId, (held) =>
+      applyChange(held, UPDATE, {
+        event: update.event,
+        nowMs: update.nowMs,
+        idempotency: typeof idempotency === 'function' ? idempotency(result) : idempotency,
+        params: [update.namespaceId, text],
+      }),
+    )
     return result
   })
 }
@@ -251,13 +261,17 @@ export interface NamespaceContent {
 
 /** Removes an empty namespace; `not-empty` counts what is in the way. */
 export async function dropNamespace(
-  session: SqlSession,
+  session: DatabaseOrTransaction,
   drop: NamespaceDrop,
 ): Promise<DropNamespaceOutcome> {
-  const row = await applyUnlessViolated<{ found: boolean } & NamespaceContent>(session, DROP, {
-    ...drop,
-    params: [drop.namespaceId],
-  })
+  const row = await unlessViolated(() =>
+    inEventOrder(session, drop.namespaceId, (held) =>
+      applyChange<{ found: boolean } & NamespaceContent>(held, DROP, {
+        ...drop,
+        params: [drop.namespaceId],
+      }),
+    ),
+  )
   // Something was made inside it between the look and the delete; its reference holds the namespace.
   if (row.violated !== undefined) return { outcome: 'not-empty', tables: 0, views: 0, children: 0 }
   if (row.changed) return 'dropped'

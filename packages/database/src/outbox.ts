@@ -1,26 +1,35 @@
 /*
  * Events. A row is written in the transaction of the change that it tells of (apply-change.ts) and stays until it was
- * dispatched and pruned. Event numbers are dense per table and per namespace. seq is no order to follow by: a row shows up
+ * dispatched and pruned (feed.ts). Event numbers are dense per table and per namespace. seq is no order to follow by: a row shows up
  * when its transaction ends, perhaps behind later ones. The relay goes by what was not dispatched yet, so it misses none;
- * who follows by a cursor takes the one of name-changes.ts.
+ * who follows by a cursor takes that of feed.ts.
  */
 import { splitLevels } from './stored-name.ts'
 import type { SqlSession } from './sql-session.ts'
 
-export type EventKind =
-  | 'table-created'
-  | 'table-committed'
-  | 'table-dropped'
-  | 'table-renamed'
-  | 'table-registered'
-  | 'view-created'
-  | 'view-committed'
-  | 'view-dropped'
-  | 'view-renamed'
-  | 'view-registered'
-  | 'namespace-created'
-  | 'namespace-dropped'
-  | 'namespace-updated'
+/** Every kind of event. Those of jobs tell how a run ended, by its state. */
+export const EVENT_KINDS = [
+  'table-created',
+  'table-committed',
+  'table-dropped',
+  'table-renamed',
+  'table-registered',
+  'view-created',
+  'view-committed',
+  'view-dropped',
+  'view-renamed',
+  'view-registered',
+  'namespace-created',
+  'namespace-dropped',
+  'namespace-updated',
+  'job-succeeded',
+  'job-nothing-to-do',
+  'job-skipped',
+  'job-failed',
+  'job-abandoned',
+] as const
+
+export type EventKind = (typeof EVENT_KINDS)[number]
 
 export interface EventInput {
   readonly kind: EventKind
@@ -86,21 +95,6 @@ export async function markEventsDispatched(
     'update outbox_event set dispatched_at_ms = $2 where seq = any($1::bigint[]) and dispatched_at_ms is null',
     [seqs, nowMs],
   )
-}
-
-/** Deletes up to `limit` events that were dispatched before the given time; answers how many. */
-export async function pruneOutbox(
-  session: SqlSession,
-  { dispatchedBeforeMs, limit }: { readonly dispatchedBeforeMs: number; readonly limit: number },
-): Promise<number> {
-  const rows = await session.query(
-    `delete from outbox_event where seq in (
-       select seq from outbox_event where dispatched_at_ms < $1 order by dispatched_at_ms limit $2
-       for update skip locked
-     ) returning 1`,
-    [dispatchedBeforeMs, limit],
-  )
-  return rows.length
 }
 
 /** How many events wait, and since when the oldest does. */

@@ -1,5 +1,6 @@
 import { type messages, type PGlite, protocol } from '@electric-sql/pglite'
 import { DatabaseUnavailableError, StatementError } from './database-errors.ts'
+import { BindWriter, boundArray, type BoundValue } from './pglite-bind.ts'
 import { refusedStatement } from './refused-statement.ts'
 import { TurnQueue } from './turn-queue.ts'
 
@@ -38,6 +39,7 @@ export class PgliteConnection {
   readonly #pglite: PGlite
   readonly #prepared = new Map<string, PreparedStatement>()
   #preparedCount = 0
+  readonly #bind = new BindWriter()
   readonly #turns = new TurnQueue()
   #failure: unknown
 
@@ -123,22 +125,16 @@ export class PgliteConnection {
     text: string,
     params: readonly unknown[],
   ): Promise<StatementResult> {
-    const { serialize } = protocol
     const values = params.map((value, i) => this.#encode(value, prepared.parameterOids[i] ?? 0))
-    const received = await this.#send(
-      concat(
-        serialize.bind({ statement: prepared.name, values }),
-        serialize.execute(),
-        serialize.sync(),
-      ),
-      text,
-    )
+    const received = await this.#send(this.#bind.encode(prepared.name, values), text)
     return { ...collectRows(received), fields: prepared.fields }
   }
 
-  #encode(value: unknown, typeOid: number): string | null {
+  #encode(value: unknown, typeOid: number): BoundValue {
     if (value === null || value === undefined) return null
     if (typeof value === 'string') return value
+    const array = boundArray(value, typeOid)
+    if (array !== undefined) return array
     const serializer = this.#pglite.serializers[typeOid]
     return serializer === undefined ? String(value) : serializer(value)
   }

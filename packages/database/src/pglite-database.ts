@@ -12,6 +12,7 @@ import { TurnQueue } from './turn-queue.ts'
  * transaction is never mixed with anybody else's statements.
  */
 export class PgliteDatabase implements EmbeddedDatabase {
+  readonly isSerial = true
   readonly #connection: PgliteConnection
   readonly #turns = new TurnQueue()
   readonly #upkeep = new PgliteUpkeep()

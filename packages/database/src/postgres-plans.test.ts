@@ -52,10 +52,11 @@ describe.skipIf(!isThere)('plans on PostgreSQL (skipped without TEST_DATABASE_UR
     await Promise.all([finder.find(key), finder.find(key)])
     const swap = { ...table, tableId: table.id, next: 'm1', event: event('table-committed') }
     await swapMetadataLocation(database, { ...swap, expected: table.metadataLocation })
+    const group = { ...swap, events: [swap.event], landed: [], idempotency: [], batches: [] }
     await newTable(database, namespace, 'u').then((other) =>
       swapMany(database, [
-        { ...swap, expected: 'm1', next: 'm2' },
-        { ...swap, tableId: other.id, location: other.location, expected: other.metadataLocation },
+        { ...group, expected: 'm1', next: 'm2' },
+        { ...group, tableId: other.id, location: other.location, expected: other.metadataLocation },
       ]),
     )
     const elsewhere = { expected: 'm2', location: `${table.location}/other` }

@@ -17,6 +17,8 @@ export interface SqlSession {
  * only the session that it was given: the database itself may wait for the transaction to end.
  */
 export interface Database extends SqlSession {
+  /** Statements, and transactions, never run beside each other, whoever sends them: what one statement reads stands until it ends. */
+  readonly isSerial?: boolean
   transaction<T>(run: (session: SqlSession) => Promise<T>): Promise<T>
   /** Waits for what was asked before; whatever is asked afterwards is refused with DatabaseUnavailableError. */
   close(): Promise<void>

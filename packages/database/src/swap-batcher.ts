@@ -4,33 +4,32 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { StatementError } from './database-errors.ts'
-import { swapMany, type SwapVerdict } from './swap-many.ts'
-import { type MetadataSwap, swapMetadataLocation } from './swap-metadata-location.ts'
+import { type GroupSwap, swapMany, type SwapVerdict } from './swap-many.ts'
 import type { SqlSession } from './sql-session.ts'
 
-type SwapOutcome = 'swapped' | 'stale' | 'missing'
-
 interface Waiting {
-  readonly swap: MetadataSwap
-  resolve(outcome: SwapOutcome): void
+  readonly swap: GroupSwap
+  resolve(verdict: SwapVerdict): void
   reject(error: unknown): void
 }
 
 /** Swaps that one statement takes at most. */
 export const SWAPS_PER_STATEMENT_MAX = 64
 
-/** Runs swaps like swapMetadataLocation does, those of different tables together. */
+/** Runs swaps as `swapMany` does, those of different tables together. */
 export class SwapBatcher {
   readonly #session: SqlSession
+  readonly #processId: string
   #waiting: Waiting[] = []
   #isRunning = false
 
-  constructor(session: SqlSession) {
+  constructor(session: SqlSession, processId = '') {
     this.#session = session
+    this.#processId = processId
   }
 
-  /** The same outcomes and errors as swapMetadataLocation, for a table that stays at its location. */
-  swap(swap: MetadataSwap): Promise<SwapOutcome> {
+  /** The verdicts and errors of `swapMany`. */
+  swap(swap: GroupSwap): Promise<SwapVerdict> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ swap, resolve, reject })
       if (!this.#isRunning) void this.#run()
@@ -42,7 +41,7 @@ export class SwapBatcher {
     while (this.#waiting.length > 0) {
       // An embedded database keeps the event loop from turning while it works: whoever has become ready meanwhile goes along.
       await setImmediate()
-      await runBatch(this.#session, this.#take())
+      await this.#runBatch(this.#take())
     }
     this.#isRunning = false
   }
@@ -60,31 +59,19 @@ export class SwapBatcher {
     this.#waiting = rest
     return [...batch.values()]
   }
-}
 
-async function runBatch(session: SqlSession, batch: readonly Waiting[]): Promise<void> {
-  if (batch.length === 1) return runAlone(session, batch)
-  let verdicts: readonly SwapVerdict[]
-  try {
-    verdicts = await swapMany(
-      session,
-      batch.map(({ swap }) => swap),
-    )
-  } catch (error) {
-    // The database refused them together, so nothing applies; alone, each gets its own answer.
-    if (error instanceof StatementError) return runAlone(session, batch)
-    for (const { reject } of batch) reject(error)
-    return
-  }
-  batch.forEach(({ resolve, reject }, index) => {
-    const verdict = verdicts[index]
-    if (typeof verdict === 'string') resolve(verdict)
-    else reject(verdict)
-  })
-}
-
-async function runAlone(session: SqlSession, batch: readonly Waiting[]): Promise<void> {
-  for (const { swap, resolve, reject } of batch) {
-    await swapMetadataLocation(session, swap).then(resolve, reject)
+  async #runBatch(batch: readonly Waiting[]): Promise<void> {
+    const swaps = batch.map(({ swap }) => swap)
+    try {
+      const verdicts = await swapMany(this.#session, swaps, this.#processId)
+      verdicts.forEach((verdict, index) => batch[index]?.resolve(verdict))
+    } catch (error) {
+      // The database refused them together, so nothing applies; alone, each gets its own answer.
+      if (error instanceof StatementError && batch.length > 1) {
+        for (const one of batch) await this.#runBatch([one])
+        return
+      }
+      for (const { reject } of batch) reject(error)
+    }
   }
 }

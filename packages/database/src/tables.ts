@@ -6,7 +6,6 @@
  */
 import {
   applyChange,
-  applyUnlessViolated,
   changeStatement,
   FIRST_CHANGE_PARAMETER,
   LEVELS_OF_MADE,
@@ -14,13 +13,13 @@ import {
   unlessViolated,
 } from './apply-change.ts'
 import { LocationTakenError } from './database-errors.ts'
+import { inEventOrder } from './event-order.ts'
 import type { IdempotencyTicket } from './idempotency.ts'
 import { invariant } from './invariant.ts'
 import { type LandedCommit, landedExpressions, landedParameters } from './landed-commits.ts'
 import { type DatabaseOrTransaction, whileLocationsStand } from './lock-locations.ts'
 import { otherTableNear, overlapParameters, overlapQuery } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
-import type { SqlSession } from './sql-session.ts'
 import { isStorableName } from './stored-name.ts'
 import type { RowKind } from './table-row.ts'
 
@@ -195,11 +194,13 @@ export async function overwriteTable(
     ...overlapParameters(overwrite.location),
     overwrite.expected ?? null,
   ]
-  const row = await whileLocationsStand(session, overwrite, (held) =>
-    applyChange<{ overlap: boolean; current: string | null }>(held, OVERWRITE, {
-      ...overwrite,
-      params,
-    }),
+  const row = await whileLocationsStand(session, overwrite, (locked) =>
+    inEventOrder(locked, overwrite.tableId, (held) =>
+      applyChange<{ overlap: boolean; current: string | null }>(held, OVERWRITE, {
+        ...overwrite,
+        params,
+      }),
+    ),
   )
   if (row.changed) return 'overwritten'
   if (row.current === null) return 'missing'
@@ -237,13 +238,12 @@ const DROP = changeStatement(
 
 /** Removes the name; no object is touched. The last state stays in dropped_table. */
 export async function dropTable(
-  session: SqlSession,
+  session: DatabaseOrTransaction,
   drop: TableDrop,
 ): Promise<'dropped' | 'missing'> {
-  const row = await applyChange(session, DROP, {
-    ...drop,
-    params: [drop.tableId, drop.purgeRequested],
-  })
+  const row = await inEventOrder(session, drop.tableId, (held) =>
+    applyChange(held, DROP, { ...drop, params: [drop.tableId, drop.purgeRequested] }),
+  )
   return row.changed ? 'dropped' : 'missing'
 }
 
@@ -272,14 +272,18 @@ const RENAME = changeStatement(
 
 /** Keeps id, UUID and location. `exists` also when the table already has this name. */
 export async function renameTable(
-  session: SqlSession,
+  session: DatabaseOrTransaction,
   rename: TableRename,
 ): Promise<'renamed' | 'missing' | 'exists' | 'namespace-missing'> {
   invariant(isStorableName(rename.toName), 'a table name is storable')
-  const row = await applyUnlessViolated<{ found: boolean; home: boolean }>(session, RENAME, {
-    ...rename,
-    params: [rename.tableId, rename.toNamespaceId, rename.toName],
-  })
+  const row = await unlessViolated(() =>
+    inEventOrder(session, rename.tableId, (held) =>
+      applyChange<{ found: boolean; home: boolean }>(held, RENAME, {
+        ...rename,
+        params: [rename.tableId, rename.toNamespaceId, rename.toName],
+      }),
+    ),
+  )
   if (row.violated !== undefined)
     return row.violated === 'reference' ? 'namespace-missing' : 'exists'
   if (row.changed) return 'renamed'

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { LocationError, StoreUnavailableError } from './object-store.ts'
 
@@ -67,10 +67,19 @@ function realFuturePath(path: string): string {
   const missing: string[] = []
   let ancestor = path
   for (;;) {
-    const realPath = realPathOrAbsent(ancestor)
+    const realPath = isNothing(ancestor) ? undefined : realPathOrAbsent(ancestor)
     if (realPath !== undefined) return join(realPath, ...missing.reverse())
     missing.push(basename(ancestor))
     ancestor = dirname(ancestor)
+  }
+}
+
+/** True when not even a link is there, as with every file that is about to be made: no error is made for it. */
+function isNothing(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined
+  } catch {
+    return false
   }
 }
 

@@ -1,5 +1,15 @@
-import { constants, type Dirent, lstatSync, type Stats } from 'node:fs'
-import { type FileHandle, open, readdir, unlink } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  read,
+  type Stats,
+} from 'node:fs'
+import { readdir, unlink } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { containPaths, errorCode, isAbsentCode, type PathContainment } from './contained-path.ts'
 import { createFile, createFileFrom, isTemporaryName, makeDirectories } from './durable-file.ts'
 import { deleteEach } from './delete-each.ts'
@@ -18,6 +28,8 @@ export interface LocalObjectStoreOptions {
   /** Only what lies below one of these is served. Absent: every path of the machine. */
   readonly rootDirs?: readonly string[]
 }
+
+const readInto = promisify(read)
 
 /** Bytes read between two looks at the abort signal. */
 const READ_CHUNK_BYTES = 8 * 1024 * 1024
@@ -51,8 +63,7 @@ export function openLocalObjectStore(options: LocalObjectStoreOptions = {}): Obj
     async prepareTableFolders(tableLocation) {
       checkNewLocation(tableLocation)
       const directory = paths.future(pathOfLocation(tableLocation))
-      await makeDirectories(`${directory}/metadata`)
-      await makeDirectories(`${directory}/data`)
+      await makeDirectories([`${directory}/metadata`, `${directory}/data`])
     },
   }
 }
@@ -65,9 +76,9 @@ async function getObject(
   options.signal?.throwIfAborted()
   const realPath = paths.existing(pathOfLocation(location))
   if (realPath === undefined) throw new ObjectNotFoundError(location)
-  const file = await openForReading(realPath, location)
+  const file = openForReading(realPath, location)
   try {
-    const stats = await file.stat()
+    const stats = fstatSync(file)
     if (!stats.isFile()) throw new ObjectNotFoundError(location)
     const { startBytes, endBytes } = resolveRange(stats.size, options.range)
     const lengthBytes = endBytes - startBytes
@@ -78,14 +89,14 @@ async function getObject(
     }
     return await readBytes(file, { location, startBytes, lengthBytes, signal: options.signal })
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 
-async function openForReading(realPath: string, location: string): Promise<FileHandle> {
+function openForReading(realPath: string, location: string): number {
   try {
-    // @NOTE Without O_NONBLOCK, opening a named pipe waits for a writer and blocks a thread for ever.
-    return await open(realPath, constants.O_RDONLY | constants.O_NONBLOCK)
+    // @NOTE Without O_NONBLOCK, opening a named pipe waits for a writer and blocks the process for ever.
+    return openSync(realPath, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
     throw readError(error, location)
   }
@@ -98,17 +109,20 @@ interface ReadRequest {
   readonly signal: AbortSignal | undefined
 }
 
-async function readBytes(file: FileHandle, request: ReadRequest): Promise<Uint8Array> {
+async function readBytes(file: number, request: ReadRequest): Promise<Uint8Array> {
   const bytes = new Uint8Array(request.lengthBytes)
   let doneBytes = 0
   while (doneBytes < bytes.length) {
     request.signal?.throwIfAborted()
     const chunkBytes = Math.min(READ_CHUNK_BYTES, bytes.length - doneBytes)
-    const { bytesRead } = await file
-      .read(bytes, doneBytes, chunkBytes, request.startBytes + doneBytes)
-      .catch((error: unknown) => {
-        throw readError(error, request.location)
-      })
+    const { bytesRead } = await readInto(file, {
+      buffer: bytes,
+      offset: doneBytes,
+      length: chunkBytes,
+      position: request.startBytes + doneBytes,
+    }).catch((error: unknown) => {
+      throw readError(error, request.location)
+    })
     if (bytesRead === 0)
       throw new StoreUnavailableError(`${request.location} shrank while it was read`)
     doneBytes += bytesRead

@@ -6,7 +6,18 @@ export interface TestServices {
   readonly s3: TestS3 | undefined
   /** What the catalog's suites run on where they do not choose; `postgres` needs the server. */
   readonly catalogDatabase: 'pglite' | 'postgres'
+  readonly simulation: SimulationSize
 }
+
+/** Which schedules the simulation lives through. */
+export interface SimulationSize {
+  readonly firstSeed: number
+  readonly scheduleCount: number
+}
+
+/** A minute's worth on a laptop; CI takes more of them. */
+const SCHEDULES_DEFAULT = 1_000
+const SCHEDULES_IN_CI = 10_000
 
 export interface TestS3 {
   readonly endpoint: string
@@ -25,6 +36,7 @@ export function testServices(): TestServices {
     redisUrl: process.env['TEST_REDIS_URL'],
     s3: testS3(),
     catalogDatabase: catalogDatabase(),
+    simulation: simulationSize(),
   }
   const missing = Object.entries(services).filter(([, value]) => value === undefined)
   if (process.env['CI'] === 'true' && missing.length > 0) {
@@ -35,6 +47,15 @@ export function testServices(): TestServices {
 
 function catalogDatabase(): 'pglite' | 'postgres' {
   return process.env['TEST_CATALOG_DATABASE'] === 'postgres' ? 'postgres' : 'pglite'
+}
+
+function simulationSize(): SimulationSize {
+  const { CI, TEST_SIMULATION_SEED, TEST_SIMULATION_SCHEDULES } = process.env
+  const scheduleCount = CI === 'true' ? SCHEDULES_IN_CI : SCHEDULES_DEFAULT
+  return {
+    firstSeed: Number(TEST_SIMULATION_SEED ?? 1),
+    scheduleCount: Number(TEST_SIMULATION_SCHEDULES ?? scheduleCount),
+  }
 }
 
 function testS3(): TestS3 | undefined {

@@ -7,7 +7,8 @@ With --services each scene has a database, a Redis database and a place in a buc
 without it a data directory.
 
 The points come from packages/timelake/src/contract/fault-points.ts, so a new one is tested (or fails as unknown) without a
-change here. The server kills itself at the point (TIMELAKE_FAULT_POINT) after it wrote a line into a file
+change here. Commits come in several ways (lanes): strict, an append whose stale base is asked to be rebased, a batch of files for the server
+to append, and many at once. The server kills itself at the point (TIMELAKE_FAULT_POINT) after it wrote a line into a file
 (TIMELAKE_FAULT_PROOF): a point that is never reached is a failure. After the restart, without a fault:
 the table loads; the change is there once or not at all, and where the point decides which, as it decides; every file
 that any snapshot refers to exists; a repeat of the cut-off request, byte for byte, succeeds and changes nothing twice;
@@ -15,12 +16,13 @@ the next append works; a cut-off compaction is finished by the server itself, th
 already uploaded are gone (on services: gone or recorded for removal). A transaction over ten tables has happened in all of them or in none.
 Last line: N passed, N failed. Exit status 0 only if all passed.
 """
-import argparse, json, os, re, sys, time
+import argparse, json, os, re, sys, time, uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import pyarrow as pa, requests
+import pyarrow as pa, pyarrow.parquet as pq, requests
+from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
@@ -33,6 +35,7 @@ FINISH_SECONDS_MAX = 150  # other processes must wait for the lease of a dead ru
 SLOW_SCENES = 4
 SMALL_FILES = 12
 TRANSACTION_TABLES = 10
+GROUP_COMMITS = 8
 SCHEMA = Schema(NestedField(1, "a", LongType(), required=False), NestedField(2, "s", StringType(), required=False))
 # Whether the change must be there after a restart: True, False, or None where both are right.
 LANDED = {"commit.requirements-checked": False, "commit.metadata-written": False, "commit.swapped": True,
@@ -148,6 +151,102 @@ def commit_cut_off(scene):
         same((numbers(table), missing_files(table)), ([1, 2, 3, 4], []), "rows and missing files after the next append")
 
 
+def rebase_cut_off(scene):
+    """The same for an append whose base is stale, on a table that asks for such appends to be attached to its newest state."""
+    scene.prepare([1])
+    with scene.calm as server:
+        newest = scene.connect(server).load_table(("crash", "t"))
+        newest.transaction().set_properties({"commit.rebase-appends": "true"}).commit_transaction()
+        stale = scene.connect(server).load_table(("crash", "t"))
+        newest.append(batch(2))
+    scene.faulty.start()
+    with LastRequest(scene.faulty.uri) as request:
+        try:
+            stale.append(batch(3))
+            raise AssertionError("the append was answered although the server dies")
+        except (requests.exceptions.RequestException, OSError):
+            pass
+    scene.wait_for_death()
+    with scene.calm as server:
+        table = scene.connect(server).load_table(("crash", "t"))
+        same(numbers(table) == [1, 2, 3], LANDED[scene.point], f"whether the cut-off append has landed ({numbers(table)})")
+        same(missing_files(table), [], "files missing after the restart")
+        for attempt in ("same request again", "same request a third time"):
+            answer = request.again()
+            same(answer.status_code, 200, f"the answer to the {attempt} ({answer.text[:200]})")
+            table.refresh()
+            same((numbers(table), len(table.snapshots()), missing_files(table)), ([1, 2, 3], 3, []), f"rows, snapshots and missing files after the {attempt}")
+        table.append(batch(4))
+        same((numbers(table), missing_files(table)), ([1, 2, 3, 4], []), "rows and missing files after the next append")
+
+
+def intent_cut_off(scene):
+    """The same for a batch of files that the server makes a snapshot of."""
+    scene.prepare([1])
+    scene.faulty.start()
+    catalog = scene.connect(scene.faulty)
+    table = catalog.load_table(("crash", "t"))
+    path = f"{table.location()}/data/{uuid.uuid4()}.parquet"
+    with table.io.new_output(path).create() as out:
+        # Columns without field ids are told apart by their names only where the table says how, so they carry ids.
+        pq.write_table(batch(2).cast(schema_to_pyarrow(table.schema())), out)
+    url = f"{scene.faulty.uri}/lake/v1/{catalog.properties['prefix']}/namespaces/crash/tables/t/appends"
+    body = {"batch-id": "batch 1", "paths": [path]}
+    try:
+        answer = requests.post(url, json=body, timeout=60)
+        raise AssertionError(f"the append was answered although the server dies: {answer.status_code} {answer.text[:200]}")
+    except (requests.exceptions.RequestException, OSError):
+        pass
+    scene.wait_for_death()
+    with scene.calm as server:
+        table = scene.connect(server).load_table(("crash", "t"))
+        same(numbers(table) == [1, 2], LANDED[scene.point], f"whether the cut-off batch has landed ({numbers(table)})")
+        for attempt in ("same batch again", "same batch a third time"):
+            answer = requests.post(url, json=body, timeout=60)
+            same(answer.status_code, 200, f"the answer to the {attempt} ({answer.text[:200]})")
+            table.refresh()
+            same((numbers(table), len(table.snapshots()), missing_files(table)), ([1, 2], 2, []), f"rows, snapshots and missing files after the {attempt}")
+
+
+def group_cut_off(scene):
+    """Commits of one table that are sent at once, each under a key of its own: those that were in the group land together or not at all."""
+    scene.prepare([1])
+    scene.faulty.start()
+    catalog = scene.connect(scene.faulty)
+    url = f"{scene.faulty.uri}/v1/{catalog.properties['prefix']}/namespaces/crash/tables/t"
+    keys = [str(uuid.uuid4()) for _ in range(GROUP_COMMITS)]
+
+    def send(n):
+        body = {"requirements": [], "updates": [{"action": "set-properties", "updates": {f"k{n}": "1"}}]}
+        try:
+            answer = requests.post(url, json=body, headers={"Idempotency-Key": keys[n]}, timeout=60)
+            began = time.monotonic()
+            # Where other processes may live, the key of a dead one is free again when its lease is over.
+            while answer.status_code == 409 and "retry-after" in answer.headers and time.monotonic() - began < FINISH_SECONDS_MAX:
+                time.sleep(1)
+                answer = requests.post(url, json=body, headers={"Idempotency-Key": keys[n]}, timeout=60)
+            return answer.status_code
+        except (requests.exceptions.RequestException, OSError):
+            return None
+    with ThreadPoolExecutor(GROUP_COMMITS) as pool:
+        same(set(pool.map(send, range(GROUP_COMMITS))), {None}, "answers although the server dies")
+    scene.wait_for_death()
+    with scene.calm as server:
+        table = scene.connect(server).load_table(("crash", "t"))
+        landed = [table.properties.get(f"k{n}") == "1" for n in range(GROUP_COMMITS)]
+        if not LANDED[scene.point]:
+            same(any(landed), False, "whether a cut-off commit has landed")
+        else:
+            assert any(landed), "the group that was swapped has landed"
+        for attempt in ("again", "a third time"):
+            with ThreadPoolExecutor(GROUP_COMMITS) as pool:
+                answers = list(pool.map(send, range(GROUP_COMMITS)))
+            same(answers, [200] * GROUP_COMMITS, f"answers under the same keys {attempt}")
+            table.refresh()
+            same([table.properties.get(f"k{n}") for n in range(GROUP_COMMITS)], ["1"] * GROUP_COMMITS, f"properties after the same requests {attempt}")
+        same((numbers(table), missing_files(table)), ([1], []), "rows and missing files")
+
+
 def create_cut_off(scene):
     scene.prepare([1])
     scene.faulty.start()
@@ -240,21 +339,29 @@ def transaction_request(scene, names):
     return f"{url}/transactions/commit", {"table-changes": changes}
 
 
-KINDS = {"commit": commit_cut_off, "create": create_cut_off, "compaction": compaction_cut_off, "transaction": transaction_cut_off}
+# The scenes of each kind of fault point, by the way in which what is cut off comes.
+KINDS = {"commit": {"strict": commit_cut_off, "rebase": rebase_cut_off, "append": intent_cut_off, "group": group_cut_off},
+         "create": {"strict": create_cut_off}, "compaction": {"job": compaction_cut_off}, "transaction": {"strict": transaction_cut_off}}
 
 
-def play(point, work, services):
-    """Whether the scene of this point went as it must; says so."""
-    began, scene = time.monotonic(), None
+def scenes_of(points):
+    """(point, lane) of every scene; a point of an unknown kind has one, which fails."""
+    return [(point, lane) for point in points for lane in KINDS.get(point.split(".")[0], {"": None})]
+
+
+def play(place, work, services):
+    """Whether the scene went as it must; says so."""
+    (point, lane), began, scene = place, time.monotonic(), None
     try:
         kind = KINDS.get(point.split(".")[0])
         assert kind, f"no scene for fault points of the kind {point.split('.')[0]}"
-        scene = Scene(point, work, services)
-        kind(scene)
-        print(f"ok   {point} {time.monotonic() - began:.1f} s", flush=True)
+        os.makedirs(Path(work) / lane, exist_ok=True)
+        scene = Scene(point, Path(work) / lane, services)
+        kind[lane](scene)
+        print(f"ok   {point} {lane} {time.monotonic() - began:.1f} s", flush=True)
         return True
     except Exception as broken:
-        print(f"FAIL {point} {time.monotonic() - began:.1f} s {type(broken).__name__}: {broken}", flush=True)
+        print(f"FAIL {point} {lane} {time.monotonic() - began:.1f} s {type(broken).__name__}: {broken}", flush=True)
         for server in (scene.calm, scene.faulty) if scene else ():
             if server.is_alive():
                 server.kill()
@@ -268,17 +375,17 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
-    points = [p for p in fault_points() if re.search(options.only, p)]
+    places = [place for place in scenes_of(fault_points()) if re.search(options.only, " ".join(place))]
     if options.list:
-        print("\n".join(points))
+        print("\n".join(" ".join(place) for place in places))
         return 0
     os.makedirs(options.work, exist_ok=True)
     services = Services(options.services).start() if options.services else None
     # A scene of a compaction waits for the lease of the run that died, and watches no other's requests.
-    slow = [p for p in points if p.startswith("compaction.")] if services else []
+    slow = [place for place in places if place[0].startswith("compaction.")] if services else []
     with ThreadPoolExecutor(SLOW_SCENES) as pool:
-        waiting = [pool.submit(play, point, options.work, services) for point in slow]
-        ended = [play(point, options.work, services) for point in points if point not in slow] + [scene.result() for scene in waiting]
+        waiting = [pool.submit(play, place, options.work, services) for place in slow]
+        ended = [play(place, options.work, services) for place in places if place not in slow] + [scene.result() for scene in waiting]
     passed, failed = ended.count(True), ended.count(False)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

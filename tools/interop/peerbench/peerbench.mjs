@@ -8,6 +8,7 @@ import { readFileSync, writeFileSync, openSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { compare, printReport } from './report.mjs'
+import { W3 } from './contention.mjs'
 import { W4, W5 } from './list-and-churn.mjs'
 import {
   Client,
@@ -31,7 +32,7 @@ const { values: flag } = parseArgs({
     header: { type: 'string', multiple: true },
     name: { type: 'string', default: 'catalog' },
     out: { type: 'string' },
-    workloads: { type: 'string', default: 'W1,W2,W4,W5' },
+    workloads: { type: 'string', default: 'W1,W2,W3,W4,W5' },
     start: { type: 'string' },
     'start-log': { type: 'string', default: '/dev/null' },
     'start-timeout': { type: 'string', default: '120' },
@@ -44,6 +45,12 @@ const { values: flag } = parseArgs({
     batch: { type: 'string', default: '200' },
     tables: { type: 'string', default: '100,1000' },
     'commit-concurrency': { type: 'string', default: '32' },
+    writers: { type: 'string', default: '1,2,4,8,16,32,64' },
+    appends: { type: 'string', default: '20' },
+    'think-ms': { type: 'string', default: '0' },
+    refs: { type: 'boolean', default: false },
+    'retry-min-ms': { type: 'string', default: '100' },
+    'cell-seconds': { type: 'string', default: '60' },
     'list-tables': { type: 'string', default: '10000' },
     'list-namespaces': { type: 'string', default: '500' },
     churn: { type: 'string', default: '500' },
@@ -373,7 +380,16 @@ async function W2() {
   return rows
 }
 
-const bench = { client, flag, run, measure, spin, count, outcome, check, makeNamespace, drop }
+// A client whose requests share one connection, as those of one writer do; call it after the main client is configured.
+const oneConnection = () =>
+  Object.assign(new Client(undici, { uri: flag.uri, token: flag.token, headers, connections: 1 }), {
+    prefix: client.prefix,
+    path: client.path,
+  })
+const bench = {
+  ...{ client, oneConnection, flag, run, measure, spin, count, outcome, check },
+  ...{ makeNamespace, drop },
+}
 
 // ------------------------------------------------------------------------------------------------ W6 and the run
 
@@ -438,7 +454,7 @@ try {
     overrides: config.overrides,
     idempotency: config['idempotency-key-lifetime'],
   }
-  for (const [name, work] of Object.entries({ W1, W2, W4, W5 })) {
+  for (const [name, work] of Object.entries({ W1, W2, W3, W4, W5 })) {
     if (!flag.workloads.split(',').includes(name)) continue
     try {
       result.workloads[name] = await work(bench)

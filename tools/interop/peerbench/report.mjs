@@ -33,6 +33,12 @@ export function lines(result) {
       )
   for (const r of w.W2 ?? [])
     add(`W2 commits ${r.tables} tables c${r.concurrency}`, r, errors(r.statuses))
+  for (const r of w.W3 ?? [])
+    add(
+      `W3 append N=${r.writers} retry=${r.retries}`,
+      r,
+      `${r.successPercent} % ok, wasted ${r.wastedPercent} %${r.cutAfterSeconds ? `, cut: ${r.appends} tried` : ''}${errors(r.statuses, ['200', '409'])}`,
+    )
   for (const r of w.W4 ?? [])
     add(
       `W4 ${r.what}${r.pageSize !== undefined ? ` page=${r.pageSize}` : ''}`,

@@ -1,5 +1,5 @@
 import type { WarehouseRow } from '@timelake/database/warehouses'
-import { list, long, object, optional, stringMap, text } from '@timelake/iceberg/spec/decode'
+import { list, long, optional, stringMap, text } from '@timelake/iceberg/spec/decode'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import type { JsonObject, JsonValue } from '@timelake/iceberg/spec/json-value'
 import type { SecretBox } from '@timelake/storage/secret-box'
@@ -15,6 +15,7 @@ import { checkName } from '../catalog/names.ts'
 import type { WarehouseChange, WarehouseDraft } from '../catalog/warehouse-draft.ts'
 import { decodeWarehouseSettings } from '../catalog/warehouse.ts'
 import { checkClientProperties } from '../catalog/warehouse-rules.ts'
+import { refuseUnknown } from './unknown-members.ts'
 
 const CHANGEABLE = [
   'location',
@@ -112,15 +113,6 @@ function decodeDelegation(value: JsonValue | undefined, path: string): [] {
     'expected an empty list: this server hands out no credentials and signs no requests yet',
     path,
   )
-}
-
-function refuseUnknown(json: JsonObject, known: readonly string[]): void {
-  const unknown = Object.keys(object(json, 'request body')).find(
-    (member) => !known.includes(member),
-  )
-  if (unknown === undefined) return
-  const shown = JSON.stringify(unknown.slice(0, 100))
-  throw new InvalidInputError(`expected the members ${known.join(', ')}, found ${shown}`)
 }
 
 /**

@@ -8,15 +8,21 @@ import type { CachedWarehouse } from './metadata-cache.ts'
 /** What a decoded entry of a manifest list takes, about. */
 const BYTES_PER_MANIFEST = 700
 const ENTRY_BYTES_MIN = 256
+/** A manifest list above this, some hundred thousand manifests, is not read here. */
+const MANIFEST_LIST_BYTES_MAX = 64 * 1024 * 1024
 
 /** A manifest list that is of no use here: it, or a manifest in it, lies outside the table or is encrypted. */
 export class UnusableManifestsError extends Error {
   override readonly name = 'UnusableManifestsError'
 }
 
-/** Decoded manifest lists by warehouse and location; a location is written once. Least recently used ones go first. */
+/**
+ * Decoded manifest lists by warehouse and location; a location is written once. Least recently used ones go first;
+ * concurrent reads of one list share one object read.
+ */
 export class ManifestLists {
   readonly #entries: LRUCache<string, readonly ManifestFile[]>
+  readonly #reads = new Map<string, Promise<readonly ManifestFile[]>>()
 
   constructor(options: { readonly bytesMax: number }) {
     this.#entries = new LRUCache({ maxSize: Math.max(1, options.bytesMax) })
@@ -24,24 +30,19 @@ export class ManifestLists {
 
   /**
    * The manifests of a snapshot, in list order, all of them below the table's own folders. Throws UnusableManifestsError,
-   * CorruptFileError, and what the store throws.
+   * CorruptFileError, ObjectTooLargeError, and what the store throws.
    */
   async get(warehouse: CachedWarehouse, table: TableSnapshot): Promise<readonly ManifestFile[]> {
     const location = table.snapshot.manifestList
-    const known = location === undefined ? undefined : this.#entries.get(keyOf(warehouse, location))
+    if (location === undefined) return read(warehouse, table)
+    const key = keyOf(warehouse, location)
+    const known = this.#entries.get(key) ?? this.#reads.get(key)
     if (known !== undefined) return known
-    const { store } = warehouse
-    const read = await readSnapshotManifests(
-      (file, options) => store.get(normalizeLocation(file), options),
-      table,
-      { allowedPrefixes: tableRoots(table.metadata) },
-    )
-    if (read.outcome !== 'read') {
-      const where = read.outcome === 'outside' ? 'lies outside the table' : 'is encrypted'
-      throw new UnusableManifestsError(`${read.location} ${where}`)
-    }
-    if (location !== undefined) this.put(warehouse, location, read.manifests)
-    return read.manifests
+    const reading = read(warehouse, table).finally(() => this.#reads.delete(key))
+    this.#reads.set(key, reading)
+    const manifests = await reading
+    this.put(warehouse, location, manifests)
+    return manifests
   }
 
   /** Keeps a list that this process has just written. */
@@ -49,6 +50,20 @@ export class ManifestLists {
     const size = Math.max(ENTRY_BYTES_MIN, manifests.length * BYTES_PER_MANIFEST)
     this.#entries.set(keyOf(warehouse, location), manifests, { size })
   }
+}
+
+async function read(
+  { store }: CachedWarehouse,
+  table: TableSnapshot,
+): Promise<readonly ManifestFile[]> {
+  const found = await readSnapshotManifests(
+    (file) => store.get(normalizeLocation(file), { sizeBytesMax: MANIFEST_LIST_BYTES_MAX }),
+    table,
+    { allowedPrefixes: tableRoots(table.metadata) },
+  )
+  if (found.outcome === 'read') return found.manifests
+  const where = found.outcome === 'outside' ? 'lies outside the table' : 'is encrypted'
+  throw new UnusableManifestsError(`${found.location} ${where}`)
 }
 
 function keyOf({ id }: CachedWarehouse, location: string): string {

@@ -112,6 +112,14 @@ export class CommitStateUnknownError extends Error {
   override readonly name = 'CommitStateUnknownError'
 }
 
+/** A data file that is to be appended is live on the branch already, or comes with an append just before. */
+export class FileAlreadyLiveError extends Error {
+  override readonly name = 'FileAlreadyLiveError'
+  constructor(location: string, where: string) {
+    super(`cannot append ${location}: expected a file that is not in the table, it is ${where}`)
+  }
+}
+
 /** Nothing was changed and a repeat is harmless. */
 export class NotAppliedError extends Error {
   override readonly name = 'NotAppliedError'
@@ -120,6 +128,31 @@ export class NotAppliedError extends Error {
 /** Too many commits wait for one table; nothing was tried. */
 export class CommitQueueFullError extends Error {
   override readonly name = 'CommitQueueFullError'
+  /** When there may be room again. */
+  readonly retryAfterMs: number
+  constructor(message: string, retryAfterMs = 0) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Events behind the cursor are gone, or the cursor is of a database that was rebuilt since. */
+export class EventsPrunedError extends Error {
+  override readonly name = 'EventsPrunedError'
+  constructor(cursor: string) {
+    super(
+      `cannot go on behind ${cursor}: events behind it are not kept any more. ` +
+        'Begin without a cursor, and look at the tables for what was missed',
+    )
+  }
+}
+
+/** As many callers follow the events as this process lets. */
+export class TooManyFollowersError extends Error {
+  override readonly name = 'TooManyFollowersError'
+  constructor(followersMax: number) {
+    super(`${followersMax} callers follow the events already: try again later`)
+  }
 }
 
 /** The key was used for another request, or its first use is still running. */

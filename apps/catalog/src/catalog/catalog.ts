@@ -4,18 +4,27 @@ import type { TableRow } from '@timelake/database/table-row'
 import type { BackgroundTasks } from '../background-tasks.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { LoadedView } from '../cache/loaded-view.ts'
+import type { LivePaths } from '../cache/live-paths.ts'
+import type { ManifestContents } from '../cache/manifest-contents.ts'
 import type { ManifestLists } from '../cache/manifest-lists.ts'
 import type { MetadataCache } from '../cache/metadata-cache.ts'
 import type { TablePointers } from '../cache/pointer-cache.ts'
 import type { CatalogConfig } from '../catalog-config.ts'
+import type { FooterReads } from '../footer-reads.ts'
 import type { CommitLanes } from '../commit-lanes.ts'
 import type { CatalogContext } from '../context.ts'
 import type { CatalogMetrics } from '../catalog-metrics.ts'
+import type { FeedWatch } from '../feed-watch.ts'
+import type { PendingCommits } from '../pending-commits.ts'
+import type { GroupMember } from './group-member.ts'
+import type { Turnstile } from '../turnstile/turnstile.ts'
 import type { Warehouse } from './warehouse.ts'
 import type { Warehouses } from './warehouses.ts'
 
 /** One running catalog: its settings, its world, and what it keeps in memory. Every verb takes it first. */
 export interface Catalog {
+  /** Unique among the processes that ever used the database. */
+  readonly processId: string
   readonly config: CatalogConfig
   readonly context: CatalogContext
   readonly warehouses: Warehouses
@@ -24,9 +33,18 @@ export interface Catalog {
   readonly metadata: MetadataCache<LoadedMetadata>
   readonly views: MetadataCache<LoadedView>
   readonly manifestLists: ManifestLists
-  readonly lanes: CommitLanes
+  readonly manifestContents: ManifestContents
+  /** Which data files are live, by the manifests that say so. */
+  readonly livePaths: LivePaths
+  readonly footers: FooterReads
+  readonly lanes: CommitLanes<GroupMember>
   /** Moves pointers, those of different tables together. */
   readonly swaps: SwapBatcher
+  /** Whose load of a contended table is answered next. */
+  readonly turnstile: Turnstile
+  /** Tells followers of the events when there may be more. */
+  readonly feed: FeedWatch
+  readonly pending: PendingCommits
   readonly background: BackgroundTasks
   readonly metrics: CatalogMetrics
 }
@@ -37,6 +55,10 @@ export interface IdempotencySlot {
    * The ticket that stores the outcome in the transaction of the change. Asking for it is a promise to write it.
    */
   ticket(outcome: StoredOutcome): { warehouseId: string; key: string; outcome: StoredOutcome }
+  /** Takes that promise back: the transaction changed nothing. */
+  withdraw(): void
+  /** Lower case. */
+  readonly key: string
 }
 
 /** The answer of a finished mutation; a `metadataLocation` stands for a LoadTableResult made again from that file. */

@@ -23,7 +23,7 @@ const reached: FaultPoint[] = []
 
 /** The statement runs as if another process had moved the pointer before. */
 async function loseRace(): Promise<FaultyRow[]> {
-  return [{ changed: false, allowed: true, current: 'elsewhere', location: 'elsewhere' }]
+  return [{ changed: false, present: true, lost_keys: null }]
 }
 
 function faultyStore(store: ObjectStore): ObjectStore {

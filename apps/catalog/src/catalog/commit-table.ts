@@ -1,8 +1,11 @@
+import { snapshotsAdded } from '@timelake/iceberg/commit/snapshots-added'
 import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import { invariant } from '@timelake/iceberg/spec/invariant'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { Catalog, MutationScope } from './catalog.ts'
+import { notingSnapshots } from './commit-outcome.ts'
 import { landCommits } from './land-commits.ts'
+import { wantedSnapshots } from '../pending-commits.ts'
 import type { TableIdentifier } from './table-identifier.ts'
 
 /** One call of the commit route. */
@@ -11,6 +14,7 @@ export interface SingleCommit extends MutationScope {
   readonly request: CommitRequest
   /** See `commitRequestHash`. */
   readonly requestHash: string
+  readonly isRebaseAsked: boolean
 }
 
 /**
@@ -20,7 +24,11 @@ export interface SingleCommit extends MutationScope {
 export async function commitTable(catalog: Catalog, commit: SingleCommit): Promise<LoadedMetadata> {
   const { identifier, request } = commit
   const commits = [{ identifier, requests: [request] }]
-  const [loaded] = await landCommits(catalog, { ...commit, commits, answers: 'table' })
+  const wanted = wantedSnapshots(commit.warehouse.id, commits)
+  const slot = notingSnapshots(commit.slot, snapshotsAdded(request))
+  const [loaded] = await catalog.pending.during(wanted, () =>
+    landCommits(catalog, { ...commit, slot, commits, answers: 'table' }),
+  )
   invariant(loaded !== undefined, 'a commit that landed leaves a table')
   return loaded
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { waitFor } from '@timelake/testing/wait-for'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { listFiles } from '../test-files.ts'
@@ -49,6 +49,25 @@ it('deletes what falls out of the log, after the commit', async () => {
   const log = member(json, 'metadata', 'metadata-log') as { 'metadata-file': string }[]
   const named = [...log.map((entry) => entry['metadata-file']), member(json, 'metadata-location')]
   expect(remaining.map((file) => `file://${file}`).sort()).toEqual(named.sort())
+})
+
+it('deletes what was replaced too long ago, gzipped files too', async () => {
+  const { path, location } = await makeCleaned('aged', {
+    'timelake.metadata.previous-versions-max-age-ms': '60000',
+    'write.metadata.delete-after-commit.enabled': 'true',
+    'write.metadata.compression-codec': 'gzip',
+  })
+  await commitTimes(path, 4)
+  expect(metadataFiles(location)).toHaveLength(5)
+  catalog.clock.advance(120_000)
+  await commitTimes(path, 2)
+  await waitFor(() => metadataFiles(location).length === 3, { timeoutMs: 5_000 })
+  for (const file of metadataFiles(location)) {
+    expect(file).toMatch(/\.gz\.metadata\.json$/)
+    expect([...readFileSync(file).subarray(0, 2)]).toEqual([0x1f, 0x8b])
+  }
+  const { json } = await catalog.call('GET', path)
+  expect(member(json, 'metadata', 'metadata-log')).toHaveLength(2)
 })
 
 it('does not mind clients that delete first', async () => {

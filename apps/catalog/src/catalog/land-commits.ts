@@ -1,14 +1,18 @@
 import { createsTable } from '@timelake/iceberg/commit/check-requirements'
 import { mapBounded } from '@timelake/iceberg/io/map-bounded'
 import { CommitFailedError } from '@timelake/iceberg/spec/errors'
+import type { TableRow } from '@timelake/database/table-row'
+import type { OrderingClass } from '../commit-lanes.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { Catalog } from './catalog.ts'
 import { findTarget, type CommitTarget, type KnownRow } from './commit-target.ts'
 import { findAnyRow } from './find-row.ts'
 import { hasLanded, isResultOf } from './landed-request.ts'
 import { checkLocations, planChange, type PlannedChange } from './plan-changes.ts'
+import { classOf, prefetchRebase } from './rebase-request.ts'
 import { publishChanges } from './publish-changes.ts'
-import { faultPointsOf, type CommitSet } from './table-commit.ts'
+import { queueMember } from './queue-member.ts'
+import { faultPointsOf, type CommitSet, type TableCommit } from './table-commit.ts'
 import { identifierKey } from './table-identifier.ts'
 import { writeChanges } from './write-changes.ts'
 
@@ -34,9 +38,64 @@ export async function landCommits(catalog: Catalog, set: CommitSet): Promise<Lan
   const lanes = set.commits.map(
     ({ identifier }, index) => known[index]?.row?.id ?? identifierKey(set.warehouse.id, identifier),
   )
+  const [commit] = set.commits
+  const row = known[0]?.row
+  if (commit !== undefined && row !== undefined && mayJoinGroup(set, row)) {
+    return [await landInGroup(catalog, set, { commit, row })]
+  }
   // Without anybody in front, what was found is as good as what would be found again.
   const fresh = lanes.every((lane) => catalog.lanes.isFree(lane)) ? known : []
   return catalog.lanes.runAcross(lanes, () => landInTurn(catalog, set, fresh))
+}
+
+/** Whether the set is a commit of one table that is there and stays where it is. */
+function mayJoinGroup({ commits }: CommitSet, row: TableRow): boolean {
+  const [commit, ...others] = commits
+  if (commit === undefined || others.length > 0 || row.kind !== 'table') return false
+  return !commit.requests.some(
+    (request) =>
+      createsTable(request) || request.updates.some(({ action }) => action === 'set-location'),
+  )
+}
+
+async function landInGroup(
+  catalog: Catalog,
+  set: CommitSet,
+  { commit, row }: { readonly commit: TableCommit; readonly row: TableRow },
+): Promise<LoadedMetadata> {
+  const { warehouse, slot, requestHash, answers, isRebaseAsked } = set
+  const { identifier, requests } = commit
+  const orderingClass = await prepare(catalog, set, { commit, row })
+  const answer = await queueMember(catalog, row.id, {
+    warehouse,
+    slot,
+    identifier,
+    ask: { kind: 'request', requests, requestHash, answers, isRebaseAsked },
+    orderingClass,
+    // Without anybody in front, what was found is as good as what would be found again.
+    known: catalog.lanes.isFree(row.id) ? { row } : undefined,
+  })
+  return answer.loaded
+}
+
+/** How the commit waits; begins to read what attaching it to another state would need. */
+async function prepare(
+  catalog: Catalog,
+  { warehouse, isRebaseAsked }: CommitSet,
+  { commit, row }: { readonly commit: TableCommit; readonly row: TableRow },
+): Promise<OrderingClass> {
+  const location = row.metadataLocation
+  const loaded =
+    catalog.metadata.peek(warehouse, location) ?? (await catalog.metadata.get(warehouse, location))
+  const { metadata } = loaded
+  const { properties } = metadata
+  const classes = commit.requests.map((request) =>
+    classOf(request, { properties, isAsked: isRebaseAsked }),
+  )
+  const [first = 'strict'] = classes
+  if (first === 'strict' || classes.some((other) => other !== first)) return 'strict'
+  for (const request of commit.requests) prefetchRebase(catalog, { warehouse, metadata, request })
+  return first
 }
 
 async function landInTurn(

@@ -51,14 +51,21 @@ function entry(value: JsonValue): PropertyDescriptor {
   return { value, enumerable: true }
 }
 
-// No snapshot has these ids. They stand for requests that add none: the newest of a table, and its creation.
+// No snapshot has these ids. They stand for requests that add none: the newest of a table, those that landed together with
+// it, and its creation.
 const NEWEST_WITHOUT_SNAPSHOT = -1n
 const CREATION_WITHOUT_SNAPSHOT = -2n
+const GROUP_WITHOUT_SNAPSHOT = -1_000n
 
-/** What a commit leaves behind so that its repetition is recognised. */
-export function landedRecord({ requests }: TableCommit, requestHash: string): LandedCommit {
+/** What a commit leaves behind so that its repetition is recognised; `place` is its place among those that land together. */
+export function landedRecord(
+  { requests }: TableCommit,
+  requestHash: string,
+  place = 0,
+): LandedCommit {
   const added = requests.flatMap(snapshotsAdded)
-  const substitute = createsItsTable(requests) ? CREATION_WITHOUT_SNAPSHOT : NEWEST_WITHOUT_SNAPSHOT
+  const newest = place === 0 ? NEWEST_WITHOUT_SNAPSHOT : GROUP_WITHOUT_SNAPSHOT - BigInt(place)
+  const substitute = createsItsTable(requests) ? CREATION_WITHOUT_SNAPSHOT : newest
   return {
     requestHash,
     snapshotIds: added.length > 0 ? added : [substitute],

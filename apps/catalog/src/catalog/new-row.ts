@@ -7,7 +7,7 @@ import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { CommitStateUnknownError } from './catalog-errors.ts'
 import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'
 import { settleChange } from './settle-change.ts'
-import { discardMetadata } from './write-metadata.ts'
+import { discardFile } from './write-metadata.ts'
 
 /** A table or a view whose metadata file is there and whose name is not. */
 export interface NewRow extends MutationScope {
@@ -74,5 +74,5 @@ function settle(catalog: Catalog, row: NewRow): Promise<NewRowOutcome> {
 }
 
 async function discardOwn(catalog: Catalog, row: NewRow): Promise<void> {
-  if (row.ownsFile) await discardMetadata(catalog, row.warehouse, row.metadataLocation)
+  if (row.ownsFile) await discardFile(catalog, row.warehouse, row.metadataLocation)
 }

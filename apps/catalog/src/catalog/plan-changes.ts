@@ -1,11 +1,13 @@
 import { applyCommit } from '@timelake/iceberg/commit/apply-commit'
 import { locationsIn } from '@timelake/iceberg/commit/introduced-locations'
+import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import { mapBounded } from '@timelake/iceberg/io/map-bounded'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { invariant } from '@timelake/iceberg/spec/invariant'
 import { isLocationBelow, isSameLocation } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { tableRoots } from '@timelake/iceberg/spec/table-roots'
+import type { TableRow } from '@timelake/database/table-row'
 import type { Catalog } from './catalog.ts'
 import type { CommitTarget, ExistingTarget, NewTarget } from './commit-target.ts'
 import { checkIntroducedFiles, checkTableRoots } from './location-rules.ts'
@@ -81,6 +83,23 @@ export async function checkLocations(
       ...(base === undefined ? {} : { base }),
     })
   })
+}
+
+/**
+ * The same for one commit of a group, which moves no table: `base` is what the ones before it leave.
+ */
+export async function checkPlannedLocations(
+  catalog: Catalog,
+  { warehouse, row }: { readonly warehouse: Warehouse; readonly row: TableRow },
+  planned: {
+    readonly requests: readonly CommitRequest[]
+    readonly base: TableMetadata
+    readonly metadata: TableMetadata
+  },
+): Promise<void> {
+  const { requests, base, metadata } = planned
+  checkIntroducedFiles(requests.flatMap(locationsIn), metadata, base)
+  await checkTableRoots(catalog, warehouse, { id: row.id, metadata, base })
 }
 
 function baseOf(target: CommitTarget): TableMetadata | undefined {

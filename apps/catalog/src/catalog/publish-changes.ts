@@ -1,13 +1,11 @@
-import {
-  commitTables,
-  type RefusedSet,
-  type TableSet,
-  type TableStep,
-} from '@timelake/database/commit-tables'
+import { commitTables, type RefusedSet, type TableStep } from '@timelake/database/commit-tables'
+import { findLandedCommit } from '@timelake/database/landed-commits'
 import { readPointers, type SettledPointer } from '@timelake/database/read-pointers'
+import type { TableRow } from '@timelake/database/table-row'
 import { snapshotsAdded } from '@timelake/iceberg/commit/snapshots-added'
 import { invariant } from '@timelake/iceberg/spec/invariant'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
+import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import {
   CommitStateUnknownError,
   NoSuchNamespaceError,
@@ -20,7 +18,9 @@ import { deleteOldMetadata } from './delete-old-metadata.ts'
 import { landedRecord } from './landed-request.ts'
 import { settleChange } from './settle-change.ts'
 import type { CommitSet } from './table-commit.ts'
+import type { Warehouse } from './warehouse.ts'
 import { discardChanges, type WrittenChange } from './write-changes.ts'
+import type { WrittenMetadata } from './write-metadata.ts'
 
 export interface Publication {
   readonly set: CommitSet
@@ -81,23 +81,11 @@ function settle(catalog: Catalog, publication: Publication): Promise<SetOutcome>
   }
   return settleChange<SetOutcome>({
     what: 'the commit',
-    send: () => swapTogether(catalog, tables) ?? commitTables(database, tables),
+    send: () => commitTables(database, tables),
     isApplied: ({ outcome }) => outcome === 'committed',
     findApplied: async () =>
       (await wasPublished(catalog, publication)) ? { outcome: 'committed' } : undefined,
   })
-}
-
-/** The commit of one table that stays where it is goes with those of other tables that wait; undefined for other sets. */
-function swapTogether(
-  { swaps }: Catalog,
-  { steps, nowMs, idempotency }: TableSet,
-): Promise<SetOutcome> | undefined {
-  const [step, ...others] = steps
-  if (step?.change !== 'swap' || step.moves === true || others.length > 0) return undefined
-  return swaps
-    .swap({ ...step, nowMs, idempotency })
-    .then((outcome) => (outcome === 'swapped' ? { outcome: 'committed' } : { outcome, index: 0 }))
 }
 
 /** Nothing was applied: our files go, and what we knew of the tables is not to be trusted. */
@@ -165,13 +153,28 @@ function holdOf({ row }: ExistingTarget): TableStep {
 }
 
 function acknowledge(catalog: Catalog, { warehouse }: CommitSet, change: WrittenChange): void {
-  const { loaded, textBytes } = change.written
   if (change.change === 'create') {
+    const { loaded, textBytes } = change.written
     catalog.pointers.forget(warehouse.id, change.target.commit.identifier)
     catalog.metadata.put(warehouse, loaded, textBytes)
     return
   }
   const { row, base } = change.target
+  acknowledgeSwap(catalog, warehouse, { row, base, written: change.written })
+}
+
+/** What this process knows of a table after it moved its pointer; metadata files that fell out of its log go. */
+export function acknowledgeSwap(
+  catalog: Catalog,
+  warehouse: Warehouse,
+  swap: {
+    readonly row: TableRow
+    readonly base: LoadedMetadata
+    readonly written: WrittenMetadata
+  },
+): void {
+  const { row, base } = swap
+  const { loaded, textBytes } = swap.written
   // The old one first, or a large table would push every other table out on its way in.
   catalog.metadata.delete(warehouse, row.metadataLocation)
   catalog.metadata.put(warehouse, loaded, textBytes)
@@ -181,6 +184,7 @@ function acknowledge(catalog: Catalog, { warehouse }: CommitSet, change: Written
     location: normalizeLocation(loaded.metadata.location),
     metadataLocation: loaded.location,
     version: row.version + 1n,
+    commitTurn: undefined,
   })
   deleteOldMetadata(catalog, warehouse, { previous: base, current: loaded })
 }
@@ -201,9 +205,16 @@ function goneError({ written, held }: Publication, { outcome, index }: RefusedSe
 async function wasPublished(catalog: Catalog, { set, written }: Publication): Promise<boolean> {
   const ids = written.map(tableIdOf)
   const pointers = await readPointers(catalog.context.database, ids)
-  const signs = await Promise.all(
+  const signs: PointerSign[] = await Promise.all(
     written.map((change) => signOf(catalog, { set, change }, pointers.get(tableIdOf(change)))),
   )
+  const [first] = written
+  const isSeen = signs.some((sign) => sign !== 'elsewhere')
+  if (first !== undefined && !isSeen) {
+    const next = first.written.loaded.location
+    const lost = { tableId: tableIdOf(first), next, requestHashes: [set.requestHash] }
+    signs.push(await findTrace(catalog, lost))
+  }
   const isPublished = signs.includes('moved')
   invariant(!isPublished || !signs.includes('not-moved'), 'a set of changes was applied in part')
   return isPublished
@@ -213,18 +224,72 @@ function tableIdOf(change: WrittenChange): string {
   return change.change === 'create' ? change.id : change.target.row.id
 }
 
-/** `elsewhere`: others have moved the pointer since, and it cannot be seen whether over this change or past it. */
 async function signOf(
   catalog: Catalog,
   { set, change }: { readonly set: CommitSet; readonly change: WrittenChange },
   pointer: SettledPointer | undefined,
-): Promise<'moved' | 'not-moved' | 'elsewhere'> {
+): Promise<PointerSign> {
   if (change.change === 'create') return pointer === undefined ? 'not-moved' : 'moved'
+  const moved = {
+    expected: change.target.row.metadataLocation,
+    next: change.written.loaded.location,
+  }
+  return signOfPointer(catalog, set.warehouse, { ...moved, pointer })
+}
+
+/** `elsewhere`: others have moved the pointer since, and it cannot be seen whether over this change or past it. */
+export type PointerSign = 'moved' | 'not-moved' | 'elsewhere'
+
+/** Where the pointer of a table is that was to move from `expected` to `next`. */
+export async function pointerSign(
+  catalog: Catalog,
+  warehouse: Warehouse,
+  swap: { readonly tableId: string; readonly expected: string; readonly next: string },
+): Promise<PointerSign> {
+  const pointers = await readPointers(catalog.context.database, [swap.tableId])
+  return signOfPointer(catalog, warehouse, { ...swap, pointer: pointers.get(swap.tableId) })
+}
+
+/**
+ * Where it is not seen whether the pointer moved over the file, what the commit left behind tells. Throws when there is
+ * nothing, because traces go with their snapshots: then it cannot be told.
+ */
+export async function findTrace(
+  catalog: Catalog,
+  { tableId, next, requestHashes }: LostSwap,
+): Promise<'moved'> {
+  const { database } = catalog.context
+  for (const requestHash of requestHashes) {
+    const landed = await findLandedCommit(database, { tableId, requestHash })
+    if (landed?.metadataLocation === next) return 'moved'
+  }
+  throw new Error(`no trace of metadata file ${next}`)
+}
+
+/** A swap whose answer was lost. */
+export interface LostSwap {
+  readonly tableId: string
+  readonly next: string
+  /** Of the commits that it was of. */
+  readonly requestHashes: readonly string[]
+}
+
+async function signOfPointer(
+  catalog: Catalog,
+  warehouse: Warehouse,
+  swap: {
+    readonly expected: string
+    readonly next: string
+    readonly pointer: SettledPointer | undefined
+  },
+): Promise<PointerSign> {
+  const { expected, next, pointer } = swap
   if (pointer === undefined) return 'elsewhere'
-  const { location } = change.written.loaded
-  if (pointer.metadataLocation === location) return 'moved'
-  if (pointer.metadataLocation === change.target.row.metadataLocation) return 'not-moved'
-  const { metadata } = await catalog.metadata.get(set.warehouse, pointer.metadataLocation)
-  const isLogged = metadata.metadataLog.some(({ metadataFile }) => metadataFile === location)
-  return isLogged ? 'moved' : 'elsewhere'
+  if (pointer.metadataLocation === next) return 'moved'
+  if (pointer.metadataLocation === expected) return 'not-moved'
+  const { metadata } = await catalog.metadata.get(warehouse, pointer.metadataLocation)
+  const isLogged = (file: string) => metadata.metadataLog.some((one) => one.metadataFile === file)
+  if (isLogged(next)) return 'moved'
+  // What came after the old file is in the log as well, and it is another one.
+  return isLogged(expected) ? 'not-moved' : 'elsewhere'
 }

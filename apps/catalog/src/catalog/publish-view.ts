@@ -9,7 +9,7 @@ import { idempotencyOf, type Catalog } from './catalog.ts'
 import { settleChange } from './settle-change.ts'
 import { viewEventPayload } from './view-event-payloads.ts'
 import type { ViewCommit } from './view-commit.ts'
-import { discardMetadata } from './write-metadata.ts'
+import { discardFile } from './write-metadata.ts'
 import type { WrittenView } from './write-view.ts'
 
 export interface PreparedView {
@@ -114,7 +114,7 @@ async function wasPublished(
 /** Nothing was applied: our file goes, and what we knew of the view is not to be trusted. */
 async function withdraw(catalog: Catalog, { row, commit, written }: PreparedView): Promise<void> {
   catalog.pointers.forget(row.warehouseId, row)
-  await discardMetadata(catalog, commit.warehouse, written.loaded.location)
+  await discardFile(catalog, commit.warehouse, written.loaded.location)
 }
 
 function acknowledge(catalog: Catalog, { row, commit, written }: PreparedView): LoadedView {

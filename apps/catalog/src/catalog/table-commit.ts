@@ -18,6 +18,8 @@ export interface CommitSet extends MutationScope {
   readonly requestHash: string
   /** What a repetition under the same key is answered with: the metadata of the only table, or 204. */
   readonly answers: 'table' | 'nothing'
+  /** Whether the caller wants its appends attached to whatever their table is by then. */
+  readonly isRebaseAsked: boolean
 }
 
 /** The steps of landing a set, by the names under which crash tests know them. */

@@ -3,7 +3,7 @@ import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { Catalog } from './catalog.ts'
 import type { MetadataChange } from './plan-changes.ts'
 import type { Warehouse } from './warehouse.ts'
-import { discardMetadata, writeMetadata, type WrittenMetadata } from './write-metadata.ts'
+import { discardFile, writeMetadata, type WrittenMetadata } from './write-metadata.ts'
 
 /** A change whose metadata file is durable. */
 export type WrittenChange = MetadataChange & { readonly written: WrittenMetadata }
@@ -50,6 +50,6 @@ export async function discardChanges(
   changes: readonly WrittenChange[],
 ): Promise<void> {
   await mapBounded(changes, METADATA_WRITES_MAX, ({ written }) =>
-    discardMetadata(catalog, warehouse, written.loaded.location),
+    discardFile(catalog, warehouse, written.loaded.location),
   )
 }

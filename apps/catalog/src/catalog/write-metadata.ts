@@ -1,6 +1,7 @@
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type { NewFile } from '@timelake/iceberg/snapshot/new-snapshot'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
@@ -62,13 +63,21 @@ export async function writeMetadataFile<
     const text = loaded.fileBytes()
     checkSize(catalog, text.length)
     const bytes = isMetadataGzipped(metadata.properties) ? await compress(text) : text
-    if (await put(warehouse.store, location, bytes)) return { loaded, textBytes: text.length }
+    if (await put(warehouse.store, { location, bytes, what: 'metadata file' }))
+      return { loaded, textBytes: text.length }
   }
   throw new NotAppliedError('cannot write metadata: every new name was taken')
 }
 
-/** Deletes a metadata file that this process wrote and that no pointer was ever moved to. */
-export async function discardMetadata(
+/** Writes a manifest or manifest list; it is durable when this returns. Throws NotAppliedError, as `writeMetadataFile` does. */
+export async function writeNewFile(store: ObjectStore, file: NewFile): Promise<void> {
+  const { location, bytes } = file
+  if (await put(store, { location, bytes, what: 'file' })) return
+  throw new NotAppliedError(`cannot write file ${location}: its name is taken`)
+}
+
+/** Deletes a file that this process wrote and that nothing refers to. */
+export async function discardFile(
   catalog: Catalog,
   { store }: Warehouse,
   location: string,
@@ -77,7 +86,7 @@ export async function discardMetadata(
     await store.delete(normalizeLocation(location))
   } catch (error) {
     // The file is garbage, not damage; orphan removal finds it.
-    catalog.context.log.warn({ err: error, location }, 'cannot delete an unused metadata file')
+    catalog.context.log.warn({ err: error, location }, 'cannot delete an unused file')
   }
 }
 
@@ -90,22 +99,29 @@ function checkSize(catalog: Catalog, textBytes: number): void {
 }
 
 /** Whether the file is ours now; false when the name was taken. */
-async function put(store: ObjectStore, location: string, bytes: Buffer): Promise<boolean> {
+async function put(
+  store: ObjectStore,
+  { location, bytes, what }: NewFile & { readonly what: string },
+): Promise<boolean> {
   const target = normalizeLocation(location)
   let outcome: PutOutcome
   try {
     outcome = await store.putIfAbsent(target, bytes)
     if (outcome === 'unknown') outcome = await readBack(store, target, bytes)
   } catch (cause) {
-    throw new NotAppliedError(`cannot write metadata file ${location}`, { cause })
+    throw new NotAppliedError(`cannot write ${what} ${location}`, { cause })
   }
-  if (outcome === 'unknown') throw new NotAppliedError(`cannot write metadata file ${location}`)
+  if (outcome === 'unknown') throw new NotAppliedError(`cannot write ${what} ${location}`)
   return outcome === 'created'
 }
 
-async function readBack(store: ObjectStore, target: string, bytes: Buffer): Promise<PutOutcome> {
+async function readBack(
+  store: ObjectStore,
+  target: string,
+  bytes: Uint8Array,
+): Promise<PutOutcome> {
   const found = await store.stat(target)
   if (found === undefined) return 'unknown'
   const content = await store.get(target, { sizeBytesMax: found.sizeBytes })
-  return bytes.equals(content) ? 'created' : 'exists'
+  return Buffer.compare(bytes, content) === 0 ? 'created' : 'exists'
 }

@@ -16,6 +16,7 @@ import {
 import { StorageProfileError } from '@timelake/storage/storage-profile'
 import * as failed from '../catalog/catalog-errors.ts'
 import * as admin from '../catalog/admin-errors.ts'
+import * as webhook from '../catalog/webhook-errors.ts'
 import { jsonTextAnswer, type HttpAnswer } from './exchange.ts'
 import * as refused from './request-errors.ts'
 
@@ -47,6 +48,7 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [failed.NoSuchViewError, 404, 'NoSuchViewException'],
   [failed.RenamedViewMissingError, 404, 'NoSuchViewException'],
   [failed.MetadataFileMissingError, 404, 'NotFoundException'],
+  [webhook.NoSuchWebhookError, 404, 'NoSuchWebhookException'],
   [ObjectNotFoundError, 404, 'NotFoundException'],
   [refused.MethodNotAllowedError, 405, 'UnsupportedOperationException'],
   [refused.OperationNotSupportedError, 406, 'UnsupportedOperationException'],
@@ -59,9 +61,13 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [admin.WarehouseLocationTakenError, 409, 'AlreadyExistsException'],
   [admin.WarehouseChangedError, 409, 'WarehouseChangedException'],
   [admin.WarehouseNotEmptyError, 409, 'WarehouseNotEmptyException'],
+  [webhook.WebhookExistsError, 409, 'AlreadyExistsException'],
+  [webhook.WebhookChangedError, 409, 'WebhookChangedException'],
   [admin.UndropConflictError, 409, 'AlreadyExistsException'],
   [admin.PurgeBegunError, 409, 'PurgeBegunException'],
+  [failed.FileAlreadyLiveError, 409, 'FileAlreadyLiveException'],
   [failed.IdempotencyConflictError, 409, 'IdempotencyConflictException'],
+  [failed.EventsPrunedError, 410, 'EventsPrunedException'],
   [refused.BodyTooLargeError, 413, 'RequestTooLargeException'],
   [refused.UnsupportedEncodingError, 415, 'UnsupportedMediaTypeException'],
   [failed.ContradictoryPropertiesError, 422, 'UnprocessableEntityException'],
@@ -69,6 +75,7 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [CorruptFileError, 422, 'CorruptFileException'],
   [failed.CommitStateUnknownError, 500, 'CommitStateUnknownException'],
   [failed.CommitQueueFullError, 503, 'SlowDownException'],
+  [failed.TooManyFollowersError, 503, 'SlowDownException'],
   [failed.NotAppliedError, 503, 'SlowDownException'],
   [StoreUnavailableError, 503, 'SlowDownException'],
   // Only from reading: what changes something finds out first what became of it (settle-change.ts).
@@ -103,8 +110,15 @@ function extraHeaders(error: unknown, status: number): Record<string, string> {
   if (error instanceof refused.MethodNotAllowedError) return { allow: error.allowed.join(', ') }
   if (error instanceof refused.NotAuthorizedError) return { 'www-authenticate': 'Bearer' }
   if (error instanceof refused.BodyTooLargeError) return { connection: 'close' }
-  if (error instanceof failed.IdempotencyConflictError && error.retryAfterMs !== undefined) {
-    return { 'retry-after': String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) }
+  const retryAfterMs = retryAfterMsOf(error)
+  if (retryAfterMs !== undefined) {
+    return { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) }
   }
   return status === 503 ? { 'retry-after': RETRY_AFTER_SECONDS } : {}
+}
+
+function retryAfterMsOf(error: unknown): number | undefined {
+  const knows =
+    error instanceof failed.IdempotencyConflictError || error instanceof failed.CommitQueueFullError
+  return knows ? error.retryAfterMs : undefined
 }

@@ -25,6 +25,8 @@ export interface Connection {
   /** Unique in this process; a caller that keeps its connection keeps its id. */
   readonly id: string
   readonly remoteAddress: string
+  /** Aborts when it is closed, by whichever side. */
+  readonly closed: AbortSignal
 }
 
 export interface HttpAnswer {
@@ -39,6 +41,7 @@ export interface BodyStream {
   readonly pieces: AsyncIterable<string>
 }
 
+/** Whether the body is made piece by piece. */
 export function isBodyStream(body: HttpAnswer['body']): body is BodyStream {
   return typeof body === 'object' && 'pieces' in body
 }

@@ -113,10 +113,12 @@ async function runReserved(catalog: Catalog, key: string, call: KeyedCall): Prom
   const ticket = { warehouseId: call.warehouseId, key }
   let isRecorded = false
   const slot: IdempotencySlot = {
+    key,
     ticket(outcome) {
       isRecorded = true
       return { ...ticket, outcome }
     },
+    withdraw: () => void (isRecorded = false),
   }
   try {
     const answer = await call.run(slot)

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
@@ -76,8 +76,17 @@ function connectionOf(socket: Socket): Connection {
   const known = connections.get(socket)
   if (known !== undefined) return known
   connectionCount += 1
-  const connection = { id: String(connectionCount), remoteAddress: socket.remoteAddress ?? '' }
+  const closing = new AbortController()
+  // Each contended table that the caller writes to listens.
+  setMaxListeners(0, closing.signal)
+  const connection = {
+    id: String(connectionCount),
+    remoteAddress: socket.remoteAddress ?? '',
+    closed: closing.signal,
+  }
   connections.set(socket, connection)
+  if (socket.destroyed) closing.abort()
+  socket.once('close', () => closing.abort())
   return connection
 }
 

@@ -46,12 +46,17 @@ export function splitTarget(target: string): RawTarget {
 
 /** The raw text of one query parameter, or undefined when it is absent. The first of several wins. */
 export function rawQueryParameter(query: string, name: string): string | undefined {
-  if (query === '') return undefined
-  for (const pair of query.split('&')) {
+  return rawQueryParameters(query, name)[0]
+}
+
+/** The raw texts of a query parameter that may be repeated, in their order. */
+export function rawQueryParameters(query: string, name: string): readonly string[] {
+  if (query === '') return []
+  return query.split('&').flatMap((pair) => {
     const at = pair.indexOf('=')
-    if ((at < 0 ? pair : pair.slice(0, at)) === name) return at < 0 ? '' : pair.slice(at + 1)
-  }
-  return undefined
+    if ((at < 0 ? pair : pair.slice(0, at)) !== name) return []
+    return [at < 0 ? '' : pair.slice(at + 1)]
+  })
 }
 
 /** A decoded query parameter, or undefined when it is absent. */

@@ -43,6 +43,12 @@ export async function readBody(call: RouteCall): Promise<Buffer> {
   return call.body ?? call.request.readBody(call.catalog.config.bodyBytesMax)
 }
 
+/** The JSON object in the request body, an empty one when there is no body. Throws InvalidInputError, BodyTooLargeError. */
+export async function readOptionalJson(call: RouteCall): Promise<JsonObject> {
+  const body = await readBody(call)
+  return body.length === 0 ? {} : parseJsonBody(body)
+}
+
 /** The JSON object in the request body. Throws InvalidInputError, BodyTooLargeError. */
 export async function readJson(call: RouteCall): Promise<JsonObject> {
   return parseJsonBody(await readBody(call))

@@ -6,13 +6,19 @@ import { tableInPath } from '../http/path-names.ts'
 import { queryParameter } from '../http/raw-path.ts'
 import { warehouseOf, type RouteCall } from '../http/route.ts'
 import { loadedTableAnswer, matchesETag } from '../http/table-answer.ts'
+import { admitLoad, findInTurn } from '../turnstile/take-turns.ts'
 
 /** GET …/tables/{table}: the metadata, or 304 when the caller has it already. */
 export async function loadTable(call: RouteCall): Promise<HttpAnswer> {
   const { catalog, request } = call
   const view = viewInQuery(call.query)
   const warehouse = warehouseOf(call)
-  const row = await findLoadableTable(catalog, warehouse, tableInPath(call))
+  const identifier = tableInPath(call)
+  const admitted = await admitLoad(call, identifier)
+  const row =
+    admitted === undefined
+      ? await findLoadableTable(catalog, warehouse, identifier)
+      : await findInTurn(catalog, { warehouse, identifier }, admitted)
   const etag = loadETag(row.metadataLocation, view)
   if (matchesETag(request, etag)) return { status: 304, headers: { etag } }
   const location = row.metadataLocation

@@ -64,6 +64,8 @@ it('leaves an event with the snapshot in the transaction of the change', async (
     'sequence-number': 1n,
     operation: 'append',
     summary: { operation: 'append', 'added-records': '1' },
+    'manifest-list': `${location}/metadata/snap-9151314442816847871.avro`,
+    refs: ['main'],
     'timestamp-ms': expect.anything(),
   })
 })

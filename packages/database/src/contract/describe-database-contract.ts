@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Database } from '../sql-session.ts'
+import { describeAppendBatches } from './describe-append-batches.ts'
 import { describeCommits } from './describe-commits.ts'
 import { describeDroppedTables } from './describe-dropped-tables.ts'
+import { describeFeed } from './describe-feed.ts'
 import { describeFinder } from './describe-finder.ts'
 import { describeNameChanges } from './describe-name-changes.ts'
 import { describeNamespaces } from './describe-namespaces.ts'
@@ -12,6 +14,7 @@ import { describeTableSets } from './describe-table-sets.ts'
 import { describeTables } from './describe-tables.ts'
 import { describeViews } from './describe-views.ts'
 import { describeWarehouses } from './describe-warehouses.ts'
+import { describeWebhooks } from './describe-webhooks.ts'
 import { describeWork } from './describe-work.ts'
 
 /**
@@ -42,12 +45,15 @@ export function describeDatabaseContract(
     describeViews(useDatabase)
     describeCommits(useDatabase)
     describeSwapBatches(useDatabase)
+    describeAppendBatches(useDatabase)
     describeTableSets(useDatabase)
     describeDroppedTables(useDatabase)
     describeWarehouses(useDatabase)
+    describeWebhooks(useDatabase)
     describeWork(useDatabase)
     describeFinder(useDatabase)
     describeNameChanges(useDatabase)
+    describeFeed(useDatabase)
     describeRaces(useDatabase, untilSomebodyWaits)
   })
 }

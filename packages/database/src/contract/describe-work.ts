@@ -22,12 +22,7 @@ import {
   requestJob,
   scheduleJobs,
 } from '../maintenance-schedule.ts'
-import {
-  markEventsDispatched,
-  outboxDepth,
-  pruneOutbox,
-  takeUndispatchedEvents,
-} from '../outbox.ts'
+import { markEventsDispatched, outboxDepth, takeUndispatchedEvents } from '../outbox.ts'
 import {
   newId,
   newNamespace,
@@ -87,25 +82,6 @@ export function describeWork(useDatabase: UseDatabase): void {
       expect(await outboxDepth(database)).toEqual({ waitingCount: 0, oldestCreatedAtMs: undefined })
       await newNamespace(database, await newWarehouse(database))
       expect(await outboxDepth(database)).toEqual({ waitingCount: 1, oldestCreatedAtMs: NOW_MS })
-    })
-
-    it('prunes dispatched events only, by the time of dispatch and in portions', async () => {
-      const database = useDatabase()
-      await drain()
-      await pruneOutbox(database, { dispatchedBeforeMs: NOW_MS + 1, limit: 1_000_000 })
-      const warehouse = await newWarehouse(database)
-      for (const name of ['a', 'b', 'c', 'd']) await newNamespace(database, warehouse, [name])
-      const seqs = (await takeUndispatchedEvents(database, { limit: 10 })).map((row) => row.seq)
-      await markEventsDispatched(database, seqs.slice(0, 3), NOW_MS + 5)
-      await markEventsDispatched(database, seqs.slice(0, 3), NOW_MS + 99)
-      const prune = (dispatchedBeforeMs: number) =>
-        pruneOutbox(database, { dispatchedBeforeMs, limit: 2 })
-      expect(await prune(NOW_MS + 5)).toBe(0)
-      expect(await prune(NOW_MS + 6)).toBe(2)
-      expect(await prune(NOW_MS + 6)).toBe(1)
-      expect(await takeUndispatchedEvents(database, { limit: 10 })).toMatchObject([
-        { seq: seqs[3] },
-      ])
     })
   })
 

@@ -122,6 +122,26 @@ describe('the metadata log', () => {
     ])
     expect(after.metadataLog.map(({ metadataFile }) => metadataFile)).toEqual(['f3', 'last'])
   })
+
+  it.each([
+    ['loses what was replaced longer ago than the table says', '100', undefined, ['f2', 'f3']],
+    ['loses by count what is young enough', '100000000', '2', ['f3']],
+    ['keeps the last file, however long ago it was written', '1', undefined, []],
+    ['keeps files however old when the age is 0', '0', undefined, ['f0', 'f1', 'f2', 'f3']],
+    ['keeps files when the age is no number', 'old', undefined, ['f0', 'f1', 'f2', 'f3']],
+  ])('%s', (_, ageMs, count, files) => {
+    const agesMs = [500, 400, 150, 50]
+    const metadataLog = agesMs.map((writtenAgoMs, n) => ({
+      metadataFile: `f${n}`,
+      timestampMs: NOW_MS - writtenAgoMs,
+    }))
+    const properties = {
+      'timelake.metadata.previous-versions-max-age-ms': ageMs,
+      ...(count === undefined ? {} : { 'write.metadata.previous-versions-max': count }),
+    }
+    const after = next({ ...table, properties, metadataLog }, 'last', [change])
+    expect(after.metadataLog.map(({ metadataFile }) => metadataFile)).toEqual([...files, 'last'])
+  })
 })
 
 describe('B023: a create commit', () => {

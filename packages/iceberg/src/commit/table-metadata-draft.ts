@@ -130,7 +130,12 @@ export class TableMetadataDraft {
       metadataLog:
         base === undefined || baseMetadataLocation === undefined
           ? (base?.metadataLog ?? [])
-          : appendPreviousFile(base, baseMetadataLocation, this.properties),
+          : appendPreviousFile({
+              base,
+              baseMetadataLocation,
+              properties: this.properties,
+              nowMs: this.lastUpdatedMs,
+            }),
       refs: this.refs.toRecord(),
       statistics: this.statistics.toList(),
       partitionStatistics: this.partitionStatistics.toList(),

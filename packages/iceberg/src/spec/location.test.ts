@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvalidInputError } from './errors.ts'
 import {
@@ -101,5 +102,26 @@ describe('isSameLocation', () => {
   it('sees through spellings', () => {
     expect(isSameLocation('file:/a/', '/a')).toBe(true)
     expect(isSameLocation('s3://a', 's3://b')).toBe(false)
+  })
+})
+
+describe('a location that is decided in one look', () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'b', '/', '.', '..', '%2e', '-', '=', ' ', '\\', 'é', '//'), {
+      maxLength: 12,
+    })
+    .map((parts) => parts.join(''))
+  const root = fc.constantFrom('file://', 'file:///', 's3://b/', 's3://b', 's3a://b/', '/')
+
+  it('is below a prefix exactly when the whole rule says so', () => {
+    fc.assert(
+      fc.property(root, text, text, (start, inner, rest) => {
+        const prefix = `${start}w${inner}`
+        const location = `${prefix}/${rest}`
+        // A slash at the end of the prefix takes the long way.
+        expect(isLocationBelow(prefix, location)).toBe(isLocationBelow(`${prefix}/`, location))
+      }),
+      { numRuns: 2_000 },
+    )
   })
 })

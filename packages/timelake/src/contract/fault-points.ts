@@ -19,6 +19,7 @@ export const FAULT_POINTS = [
   'compaction.manifests-uploaded',
   'compaction.committed',
   'compaction.outcome-recorded',
+  'webhooks.sent',
 ] as const
 
 export type FaultPoint = (typeof FAULT_POINTS)[number]

@@ -1,5 +1,6 @@
 import { FAULT_POINTS, type FaultPoint } from './fault-points.ts'
 import { parseBytes, parseCount, parseDurationMs, type Bounds } from './quantity.ts'
+import { parseRange, type AddressRange } from './webhooks/address-ranges.ts'
 
 /** What a setting's text must look like; `README.md` explains each kind once. */
 export type SettingKind = 'text' | 'count' | 'bytes' | 'duration' | 'switch' | 'list' | 'choice'
@@ -116,7 +117,7 @@ export const SETTINGS = {
     variable: 'TIMELAKE_SECRET_KEY',
     default: undefined,
     isSecret: true,
-    doc: 'Key that seals the credentials of warehouses: 32 bytes in base64 (`openssl rand -base64 32`). All processes on one database need the same one.',
+    doc: 'Key that seals the credentials of warehouses and the secrets of webhooks: 32 bytes in base64 (`openssl rand -base64 32`). All processes on one database need the same one.',
   }),
   previousSecretKey: text({
     variable: 'TIMELAKE_PREVIOUS_SECRET_KEY',
@@ -240,6 +241,32 @@ export const SETTINGS = {
     max: 1_000,
     doc: 'How often one commit is applied again after somebody else moved the table.',
   }),
+  isTurnstileOn: toggle({
+    variable: 'TIMELAKE_TURNSTILE',
+    default: 'on',
+    doc: 'Whether writers who race for one table take turns, by waiting for the answers to their loads; see docs/turnstile.md.',
+  }),
+  turnContendedForMs: duration({
+    variable: 'TIMELAKE_TURNSTILE_CONTENDED_FOR',
+    default: '3s',
+    min: 100,
+    max: HOUR_MS,
+    doc: 'How long writers of a table take turns after one of them lost a race there.',
+  }),
+  turnHoldMsMax: duration({
+    variable: 'TIMELAKE_TURNSTILE_HOLD_MAX',
+    default: '1500ms',
+    min: 25,
+    max: 60_000,
+    doc: 'The longest that one writer keeps the others waiting, from the answer to its load to its commit.',
+  }),
+  turnWaitMsMax: duration({
+    variable: 'TIMELAKE_TURNSTILE_WAIT_MAX',
+    default: '20s',
+    min: 100,
+    max: 10 * 60_000,
+    doc: 'The longest that a load waits for its turn; then it is answered anyway. Keep it below the time that clients and proxies wait.',
+  }),
   idempotencyLifetimeMs: duration({
     variable: 'TIMELAKE_IDEMPOTENCY_LIFETIME',
     default: '24h',
@@ -286,6 +313,34 @@ export const SETTINGS = {
     min: 0,
     max: 30 * DAY_MS,
     doc: 'How long after a drop with `purgeRequested=true` the files of the table are left alone.',
+  }),
+  eventRetentionMs: duration({
+    variable: 'TIMELAKE_EVENT_RETENTION',
+    default: '7d',
+    min: 60 * SECOND_MS,
+    max: 3_650 * DAY_MS,
+    doc: 'How long events can be read, see `/lake/v1/{prefix}/events`. Workers forget older ones, once they have acted on them.',
+  }),
+  isWebhooksEnabled: toggle({
+    variable: 'TIMELAKE_WEBHOOKS',
+    default: 'on',
+    doc: 'Whether this process sends events to webhooks. Processes on one database share the work.',
+  }),
+  webhookAllowedAddresses: define(
+    'list',
+    {
+      variable: 'TIMELAKE_WEBHOOK_ALLOWED_ADDRESSES',
+      default: '',
+      doc: 'Addresses and ranges beside public ones where webhooks may lead, over http too, for example `10.0.0.0/8,127.0.0.1`. All processes on one database need the same ones.',
+    },
+    (value) => readList(value).map(readRange),
+  ),
+  webhookTimeoutMs: duration({
+    variable: 'TIMELAKE_WEBHOOK_TIMEOUT',
+    default: '10s',
+    min: SECOND_MS,
+    max: 60 * SECOND_MS,
+    doc: 'How long a webhook waits for the answer to one event.',
   }),
   jobConcurrency: count({
     variable: 'TIMELAKE_JOB_CONCURRENCY',
@@ -401,6 +456,13 @@ function readList(value: string): readonly string[] {
   if (value === '') return []
   if (items.some((item) => item === '')) throw new Error('items separated by single commas')
   return items
+}
+
+function readRange(text: string): AddressRange {
+  const range = parseRange(text)
+  if (range === undefined)
+    throw new Error('addresses or ranges such as 10.0.0.0/8, separated by commas')
+  return range
 }
 
 function readChoice<Value extends string>(value: string, values: readonly Value[]): Value {

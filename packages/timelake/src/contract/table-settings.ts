@@ -1,8 +1,10 @@
+import { HISTORY_LIMITS, TRIM_PROPERTY } from '@timelake/iceberg/commit/history-properties'
+import { MERGE_PROPERTIES, REBASE_PROPERTY } from '@timelake/iceberg/rebase/rebase-properties'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 
 export type TableSettingKind = 'boolean' | 'bytes' | 'count' | 'milliseconds' | 'ratio'
 
-/** One table property that changes what Timelake's jobs do with the table. */
+/** One table property that changes what Timelake does with the table. */
 export interface TableSettingDefinition {
   readonly property: string
   readonly kind: TableSettingKind
@@ -17,7 +19,7 @@ const MIB = 1024 * KIB
 const GIB = 1024 * MIB
 const HOUR_MS = 3_600_000
 
-/** Every table property that Timelake reads for maintenance. Values are texts, as all table properties are. */
+/** Every table property that Timelake's jobs and commits read. Values are texts, as all table properties are. */
 export const TABLE_SETTINGS = {
   compactionEnabled: {
     property: 'timelake.compaction.enabled',
@@ -73,6 +75,73 @@ export const TABLE_SETTINGS = {
     max: 10_000,
     doc: 'Most merges in one run; the rest follows in the next run.',
   },
+  rememberBatchesMs: {
+    property: 'timelake.append.remember-batches-ms',
+    kind: 'milliseconds',
+    default: 30 * 24 * HOUR_MS,
+    min: 1000,
+    max: 10_000 * 24 * HOUR_MS,
+    doc: 'How long at least the id of an appended batch is remembered, so that the same batch lands once. Independent of how long its snapshot is kept.',
+  },
+  rebaseAppends: {
+    property: REBASE_PROPERTY,
+    kind: 'boolean',
+    default: false,
+    doc:
+      'Whether an append that lost a race is attached to the present head instead of being answered 409. See docs/rebase.md ' +
+      'for what an append must look like and which isolation is given up.',
+  },
+  manifestMergeEnabled: {
+    property: MERGE_PROPERTIES.isEnabled,
+    kind: 'boolean',
+    default: true,
+    doc: 'Whether appends that the server attaches also merge manifests, as Iceberg writers do.',
+  },
+  mergedManifestCountMin: {
+    ...MERGE_PROPERTIES.manifestCountMin,
+    kind: 'count',
+    doc: 'Small manifests that a table must have before some of them are merged.',
+  },
+  manifestTargetSizeBytes: {
+    ...MERGE_PROPERTIES.targetSizeBytes,
+    kind: 'bytes',
+    doc: 'Size that merged manifests stay below.',
+  },
+  historyTrimEnabled: {
+    property: TRIM_PROPERTY,
+    kind: 'boolean',
+    default: false,
+    doc:
+      'Whether each commit also removes the snapshots that are too old or too many by the three properties below. Branches, ' +
+      'tags, what they point at and the files stay; a table with `gc.enabled=false` or with encryption keeps everything.',
+  },
+  historySnapshotCountMax: {
+    ...HISTORY_LIMITS.snapshotCountMax,
+    kind: 'count',
+    doc: 'With trimming: most snapshots that a branch keeps, however young they are.',
+  },
+  historySnapshotAgeMsMax: {
+    ...HISTORY_LIMITS.snapshotAgeMsMax,
+    kind: 'milliseconds',
+    doc: 'With trimming: snapshots younger than this stay. A branch may say otherwise for itself.',
+  },
+  historySnapshotCountMin: {
+    ...HISTORY_LIMITS.snapshotCountMin,
+    kind: 'count',
+    doc: 'With trimming: snapshots that a branch keeps, however old they are. A branch may say otherwise for itself.',
+  },
+  previousVersionCountMax: {
+    ...HISTORY_LIMITS.previousVersionCountMax,
+    kind: 'count',
+    doc:
+      'Most earlier metadata files that the table lists. With `write.metadata.delete-after-commit.enabled=true` those that ' +
+      'fall out are deleted.',
+  },
+  previousVersionAgeMsMax: {
+    ...HISTORY_LIMITS.previousVersionAgeMsMax,
+    kind: 'milliseconds',
+    doc: 'Earlier metadata files that were replaced longer ago than this fall out too, all but the last. 0: however old.',
+  },
 } as const satisfies Record<string, TableSettingDefinition>
 
 /** The settings of one table, defaults filled in. Sizes are bigint like every Iceberg `long`. */
@@ -105,6 +174,16 @@ export function readCompactionSettings(
     groupInputFileCountMax: number(TABLE_SETTINGS.groupInputFileCountMax),
     groupCountMax: number(TABLE_SETTINGS.groupCountMax),
   }
+}
+
+/** How appends to one table are treated, defaults filled in. */
+export interface AppendSettings {
+  readonly rememberBatchesMs: number
+}
+
+/** The append settings that a table's properties ask for. Throws InvalidInputError as readCompactionSettings does. */
+export function readAppendSettings(properties: Readonly<Record<string, string>>): AppendSettings {
+  return { rememberBatchesMs: readNumber(TABLE_SETTINGS.rememberBatchesMs, properties) }
 }
 
 function readBoolean(

@@ -1,29 +1,17 @@
 import { CorruptFileError } from '@timelake/iceberg/spec/errors'
 import type { Schema } from '@timelake/iceberg/spec/schema'
-import {
-  compareValues,
-  decodeSingleValue,
-  encodeSingleValue,
-} from '@timelake/iceberg/spec/single-value'
-import type { IcebergType, NestedField } from '@timelake/iceberg/spec/type'
+import { encodeSingleValue } from '@timelake/iceberg/spec/single-value'
+import type { NestedField } from '@timelake/iceberg/spec/type'
 import type { MetricsMode } from '../contract/metrics-mode.ts'
+import { chunksOf, extremeStatistic } from '../footer/chunk-statistics.ts'
+import type { ColumnFacts } from '../footer/column-metrics.ts'
+import type {
+  ParquetColumnChunk,
+  ParquetFooter,
+  ParquetPhysicalType,
+} from '../footer/parquet-footer.ts'
 import type { EngineRow } from './duckdb.ts'
 import { columnAlias, isFloat, scanSql } from './merge-sql.ts'
-import type { ParquetColumnChunk, ParquetFooter } from './parquet-footer.ts'
-
-/**
- * What is known of one column of one written file. Bounds are Appendix-D bytes of real values: exact, except that a
- * text or binary bound holds at least one unit more than its metrics mode keeps, so that it can be rounded.
- */
-export interface ColumnFacts {
-  readonly storedSizeBytes: bigint
-  readonly valueCount: bigint
-  readonly nullCount: bigint
-  /** Only of float and double columns. */
-  readonly nanCount?: bigint
-  readonly lower?: Uint8Array
-  readonly upper?: Uint8Array
-}
 
 /** One more than the usual truncation, for columns whose bounds only the verification needs. */
 const PREFIX_LENGTH_DEFAULT = 17
@@ -73,16 +61,11 @@ export function columnFacts(
     const element = footer.columns[index]
     if (element === undefined) throw new CorruptFileError(`column ${field.id} was not written`)
     const chunks = chunksOf(footer, element.name)
-    facts.set(field.id, { ...counts(chunks, field), ...bounds(chunks, field, measured) })
+    const { physicalType } = element
+    const found = { field, physicalType, measured }
+    facts.set(field.id, { ...counts(chunks, field), ...bounds(chunks, found) })
   }
   return facts
-}
-
-/** The chunks of a top-level leaf, one per row group. */
-export function chunksOf(footer: ParquetFooter, name: string): readonly ParquetColumnChunk[] {
-  return footer.rowGroups.flatMap(({ columns }) =>
-    columns.filter(({ path }) => path.length === 1 && path[0] === name),
-  )
 }
 
 function counts(chunks: readonly ParquetColumnChunk[], field: NestedField) {
@@ -98,7 +81,16 @@ function counts(chunks: readonly ParquetColumnChunk[], field: NestedField) {
   }
 }
 
-function bounds(chunks: readonly ParquetColumnChunk[], field: NestedField, measured: EngineRow) {
+interface FoundColumn {
+  readonly field: NestedField
+  readonly physicalType: ParquetPhysicalType | undefined
+  readonly measured: EngineRow
+}
+
+function bounds(
+  chunks: readonly ParquetColumnChunk[],
+  { field, physicalType, measured }: FoundColumn,
+) {
   const { id, type } = field
   if (isFloat(type)) return floatBounds(field, measured)
   if (type.kind === 'string' || type.kind === 'binary') {
@@ -110,19 +102,8 @@ function bounds(chunks: readonly ParquetColumnChunk[], field: NestedField, measu
       typeof high === 'string' ? decode(high) : undefined,
     )
   }
-  const filled = chunks.filter(({ nullCount, valueCount }) => nullCount !== valueCount)
-  return present(
-    extreme(
-      filled.map(({ min }) => min),
-      type,
-      -1,
-    ),
-    extreme(
-      filled.map(({ max }) => max),
-      type,
-      1,
-    ),
-  )
+  const stored = { type, physicalType }
+  return present(extremeStatistic(chunks, stored, -1), extremeStatistic(chunks, stored, 1))
 }
 
 function floatBounds({ id, type }: NestedField, measured: EngineRow) {
@@ -138,46 +119,6 @@ function floatBounds({ id, type }: NestedField, measured: EngineRow) {
 
 function present(lower: Uint8Array | undefined, upper: Uint8Array | undefined) {
   return { ...(lower === undefined ? {} : { lower }), ...(upper === undefined ? {} : { upper }) }
-}
-
-/** The least (sign −1) or greatest (sign 1) statistic as Appendix-D bytes; none when a chunk has none. */
-function extreme(
-  statistics: readonly (Uint8Array | undefined)[],
-  type: IcebergType,
-  sign: -1 | 1,
-): Uint8Array | undefined {
-  let best: Uint8Array | undefined
-  for (const statistic of statistics) {
-    if (statistic === undefined) return undefined
-    const bytes = singleValueBytes(statistic, type)
-    const isBetter =
-      best === undefined ||
-      sign * compareValues(type, decodeSingleValue(type, bytes), decodeSingleValue(type, best)) > 0
-    if (isBetter) best = bytes
-  }
-  return best
-}
-
-/**
- * Statistic bytes as Appendix-D bytes: equal for every type but decimals, which Parquet stores little-endian in
- * integers or at full width, and Iceberg as the shortest big-endian two's complement.
- */
-export function singleValueBytes(statistic: Uint8Array, type: IcebergType): Uint8Array {
-  if (type.kind !== 'decimal') return statistic.slice()
-  const isInteger = type.precision <= 18
-  return shortest(isInteger ? statistic.slice().reverse() : statistic.slice())
-}
-
-function shortest(bytes: Uint8Array): Uint8Array {
-  let start = 0
-  while (start < bytes.length - 1) {
-    const byte = bytes[start]
-    const isNextNegative = ((bytes[start + 1] ?? 0) & 0x80) !== 0
-    const isPadding = (byte === 0 && !isNextNegative) || (byte === 255 && isNextNegative)
-    if (!isPadding) break
-    start++
-  }
-  return bytes.subarray(start)
 }
 
 function utf8(text: string): Uint8Array {

@@ -12,9 +12,3 @@ export function defaultValueText(column: NestedField): string | undefined {
   if (column.type.kind !== 'binary') return text
   return (text.match(/../g) ?? []).map((byte) => `\\x${byte}`).join('')
 }
-
-/** Whether a file without the column can be merged: the column is optional or has an initial default. */
-export function canBeMissing(column: NestedField): boolean {
-  const { initialDefault } = column
-  return !column.required || (initialDefault !== undefined && initialDefault !== null)
-}

@@ -1,8 +1,8 @@
 import type { PartitionSpec } from '@timelake/iceberg/spec/partition-spec'
 import type { Schema } from '@timelake/iceberg/spec/schema'
 import type { IcebergType, NestedField } from '@timelake/iceberg/spec/type'
-import { canBeMissing } from './default-value.ts'
-import type { ParquetAnnotation, ParquetElement, ParquetFooter } from './parquet-footer.ts'
+import { canBeMissing, describeElement, isStoredAs } from '../footer/stored-column.ts'
+import type { ParquetElement, ParquetFooter } from '../footer/parquet-footer.ts'
 
 const READABLE_CODECS = ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'BROTLI', 'ZSTD', 'LZ4_RAW']
 
@@ -60,57 +60,13 @@ function columnObstacle(
   return canBeMissing(column) ? undefined : `lacks required column ${name}`
 }
 
+/** Types that the engine reads as something else, whatever their stored form. */
+const UNCARRIED_KINDS = new Set<IcebergType['kind']>([
+  ...(['struct', 'list', 'map'] as const),
+  ...(['fixed', 'timestamp_ns', 'timestamptz_ns'] as const),
+])
+
 /** Whether the stored form is one that the engine reads as the column's type without changing a value. */
 function isCarried(element: ParquetElement, type: IcebergType): boolean {
-  const { physicalType: stored, annotation, children, repetition } = element
-  if (children.length > 0 || repetition === 'repeated' || stored === undefined) return false
-  switch (type.kind) {
-    case 'boolean':
-      return stored === 'BOOLEAN' && annotation === undefined
-    case 'int':
-      return stored === 'INT32' && isSignedInteger(annotation)
-    case 'long':
-      return (stored === 'INT64' || stored === 'INT32') && isSignedInteger(annotation)
-    case 'float':
-      return stored === 'FLOAT' && annotation === undefined
-    case 'double':
-      return (stored === 'DOUBLE' || stored === 'FLOAT') && annotation === undefined
-    case 'date':
-      return stored === 'INT32' && annotation?.kind === 'date'
-    case 'time':
-      return stored === 'INT64' && annotation?.kind === 'time' && annotation.unit === 'micros'
-    case 'timestamp':
-    case 'timestamptz':
-      return stored === 'INT64' && annotation?.kind === 'timestamp' && annotation.unit === 'micros'
-    case 'string':
-      return stored === 'BYTE_ARRAY' && annotation?.kind === 'string'
-    case 'binary':
-      return stored === 'BYTE_ARRAY' && annotation === undefined
-    case 'uuid':
-      return stored === 'FIXED_LEN_BYTE_ARRAY' && annotation?.kind === 'uuid'
-    case 'decimal':
-      return isNarrowerDecimal(annotation, type.precision, type.scale)
-    default:
-      return false
-  }
-}
-
-function isSignedInteger(annotation: ParquetAnnotation | undefined): boolean {
-  return annotation === undefined || (annotation.kind === 'integer' && annotation.signed)
-}
-
-function isNarrowerDecimal(
-  annotation: ParquetAnnotation | undefined,
-  precision: number,
-  scale: number,
-): boolean {
-  if (annotation?.kind !== 'decimal') return false
-  return annotation.scale === scale && annotation.precision <= precision
-}
-
-function describeElement({ physicalType, annotation, repetition }: ParquetElement): string {
-  if (physicalType === undefined) return 'a group'
-  const unit = annotation !== undefined && 'unit' in annotation ? ` ${annotation.unit}` : ''
-  const note = annotation === undefined ? 'unannotated' : `${annotation.kind}${unit}`
-  return `${repetition} ${physicalType} (${note})`
+  return !UNCARRIED_KINDS.has(type.kind) && isStoredAs(element, type)
 }

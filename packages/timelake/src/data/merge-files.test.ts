@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mergeOrderOf } from '../contract/merge-order.ts'
 import { metricsModes } from '../contract/metrics-mode.ts'
 import { columnFacts, measureSql } from './column-facts.ts'
-import { columnMetrics } from './column-metrics.ts'
+import { columnMetrics } from '../footer/column-metrics.ts'
+import { isStoredAs } from '../footer/stored-column.ts'
 import { mergeFiles, type MergeFilesOutcome, type MergeFilesRequest } from './merge-files.ts'
 import { createMergeProcess, type MergeProcess } from './merge-process.ts'
 import { readFooter } from './read-footer.ts'
@@ -72,7 +73,9 @@ afterAll(async () => {
 async function described(localPath: string, schema: Schema): Promise<DataFile> {
   const { footer, fileSizeBytes } = await readFooter(localPath)
   const stored = schemaOf(
-    ...schema.fields.filter(({ id }) => footer.columns.some(({ fieldId }) => fieldId === id)),
+    ...schema.fields.filter(({ id, type }) =>
+      footer.columns.some((element) => element.fieldId === id && isStoredAs(element, type)),
+    ),
   )
   const modes = metricsModes(stored, undefined, {})
   const sql = measureSql(localPath, stored, modes)

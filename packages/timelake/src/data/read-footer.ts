@@ -5,7 +5,7 @@ import {
   footerSizeBytes,
   PARQUET_TAIL_SIZE_BYTES,
   type ParquetFooter,
-} from './parquet-footer.ts'
+} from '../footer/parquet-footer.ts'
 
 /** Read at first; holds the footers of small files whole. */
 const FIRST_READ_SIZE_BYTES = 64 * 1024

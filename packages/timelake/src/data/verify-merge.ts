@@ -2,11 +2,13 @@ import type { DataFile } from '@timelake/iceberg/manifest/data-file'
 import type { Schema } from '@timelake/iceberg/spec/schema'
 import { compareValues, decodeSingleValue } from '@timelake/iceberg/spec/single-value'
 import type { IcebergType, NestedField } from '@timelake/iceberg/spec/type'
-import { chunksOf, type ColumnFacts } from './column-facts.ts'
-import { canBeMissing, defaultValueText } from './default-value.ts'
+import { chunksOf } from '../footer/chunk-statistics.ts'
+import type { ColumnFacts } from '../footer/column-metrics.ts'
+import { canBeMissing } from '../footer/stored-column.ts'
+import { defaultValueText } from './default-value.ts'
 import type { EngineRow } from './duckdb.ts'
 import { isFloat } from './merge-sql.ts'
-import type { ParquetFooter } from './parquet-footer.ts'
+import type { ParquetFooter } from '../footer/parquet-footer.ts'
 
 /** One input of a merge: what its manifest entry claims and what its footer says. */
 export interface MergeInput {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeParquetFooter, footerSizeBytes } from './parquet-footer.ts'
 
-const FIXTURES = new URL('./fixtures/', import.meta.url)
+const FIXTURES = new URL('../data/fixtures/', import.meta.url)
 const fixtures = readdirSync(FIXTURES).filter((name) => name.endsWith('.parquet'))
 
 const load = (name: string): Uint8Array => new Uint8Array(readFileSync(new URL(name, FIXTURES)))

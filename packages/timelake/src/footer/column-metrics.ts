@@ -8,8 +8,24 @@ import {
   truncateTextDown,
   truncateTextUp,
 } from '../contract/truncate-bound.ts'
-import type { ColumnFacts } from './column-facts.ts'
 import type { ParquetFooter } from './parquet-footer.ts'
+
+/**
+ * What is known of one column of one written file. Bounds are Appendix-D bytes of real values: exact, except that a
+ * text or binary bound holds at least one unit more than its metrics mode keeps, so that it can be rounded.
+ */
+export interface ColumnFacts {
+  readonly storedSizeBytes: bigint
+  readonly valueCount: bigint
+  readonly nullCount: bigint
+  /** Only of float and double columns. */
+  readonly nanCount?: bigint
+  readonly lower?: Uint8Array
+  readonly upper?: Uint8Array
+}
+
+/** The same of a file that somebody else wrote: nulls may not be counted. */
+export type KnownFacts = Omit<ColumnFacts, 'nullCount'> & { readonly nullCount?: bigint }
 
 type Metrics = Required<
   Pick<
@@ -28,7 +44,7 @@ type Metrics = Required<
  * points or bytes, the upper one rounded up and left out when it cannot be. Spec: Data File Fields 108 to 137.
  */
 export function columnMetrics(
-  facts: ReadonlyMap<number, ColumnFacts>,
+  facts: ReadonlyMap<number, KnownFacts>,
   schema: Schema,
   modes: ReadonlyMap<number, MetricsMode>,
 ): Metrics {
@@ -45,7 +61,7 @@ export function columnMetrics(
     columnSizesBytes.set(id, column.storedSizeBytes)
     if (mode.kind === 'none') continue
     valueCounts.set(id, column.valueCount)
-    nullValueCounts.set(id, column.nullCount)
+    if (column.nullCount !== undefined) nullValueCounts.set(id, column.nullCount)
     if (column.nanCount !== undefined) nanValueCounts.set(id, column.nanCount)
     if (mode.kind === 'counts') continue
     const lower = column.lower && cut(column.lower, { type, mode, up: false })

@@ -1,0 +1,484 @@
+import type { Caller } from './caller.ts'
+import { Crowd, type Debt } from './crowd.ts'
+import {
+  CONNECTIONS_MAX,
+  COURTESY_MS_MAX,
+  CROWDS_MAX,
+  DEBT_MS,
+  FREE_LOAD_MS,
+  LINE_LENGTH_MAX,
+  PAST_TURNS_MAX,
+  READER_MS,
+  WRITER_MS,
+  type Head,
+  type TurnRules,
+} from './turn-rules.ts'
+
+/** An answer that waits: that to a load, for its turn, or that to a commit out of turn. */
+export interface Ticket {
+  readonly caller: Caller
+  readonly joinedMs: number
+  /** Whether its caller lost a race before. */
+  readonly isRetry: boolean
+  /** Whether its connection was known before, so that the end of that is the end of the caller. */
+  readonly isKnown: boolean
+}
+
+/** The caller whose commit the others wait for. */
+export interface Turn {
+  readonly ticket: Ticket
+  readonly startMs: number
+  /** When the others stop waiting for it, unless its commit has arrived by then. */
+  readonly untilMs: number
+}
+
+interface OpenTurn extends Turn {
+  untilMs: number
+  /** When its last load was answered, and with what. */
+  loadedMs: number
+  head: Head | undefined
+  /** Its commits that have arrived and have no outcome yet. */
+  commitCount: number
+  hadFollowers: boolean
+  /** Whether another commit came between. */
+  isBeaten: boolean
+}
+
+/** A commit whose outcome the line waits for. */
+export interface Arrival {
+  readonly caller: Caller
+  /** The turn that it belongs to, if any; that may be over. */
+  readonly turn: Turn | undefined
+}
+
+/** What became of a commit: it moved a branch, it lost a race, or it tells nothing about races. */
+export type CommitOutcome =
+  | { readonly kind: 'landed'; readonly isStrict: boolean; readonly head: Head | undefined }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'apart' }
+
+interface KnownConnection {
+  /** What its last load was given or its last commit made, and when that was a load. */
+  head: Head | undefined
+  loadedMs: number | undefined
+  loadCount: number
+  /** Commits of those who loaded on it. */
+  commitCount: number
+  /** Whether it was seen to commit on top of its own last commit, without a load between. */
+  commitsUnloaded: boolean
+  writerUntilMs: number
+  readerUntilMs: number
+  freeLoadUntilMs: number
+}
+
+export interface LineCounts {
+  /** Turns that ended because their time was over. */
+  holdsExpired: number
+  /** Commits that landed in a turn while others waited, who would have raced them. */
+  conflictsAvoided: number
+}
+
+/**
+ * Who may load a contended table next. One caller has the turn, from the answer to its load to its commit; the loads of
+ * other callers who lost a race there or committed lately wait in the line. Everybody else is answered at once, and every
+ * commit is let through. No clock and no waiting in here: each call gets the time and may call tickets (`takeCalled`), and
+ * `dueMs` says when `tick` has something to do.
+ */
+export class TableLine {
+  readonly #rules: TurnRules
+  readonly #crowds = new Map<string, Crowd>()
+  readonly #connections = new Map<string, KnownConnection>()
+  #line: Ticket[] = []
+  #turn: OpenTurn | undefined
+  #pastTurns: OpenTurn[] = []
+  #contendedUntilMs = 0
+  #called: Ticket[] = []
+  /** Answers to commits out of turn. */
+  #courtesies: Ticket[] = []
+  #counts: LineCounts = { holdsExpired: 0, conflictsAvoided: 0 }
+
+  constructor(rules: TurnRules) {
+    this.#rules = rules
+  }
+
+  get waiting(): readonly Ticket[] {
+    return this.#line
+  }
+
+  get turn(): Turn | undefined {
+    return this.#turn
+  }
+
+  /** Until when callers take turns here, if nothing else happens. */
+  get contendedUntilMs(): number {
+    return this.#contendedUntilMs
+  }
+
+  isContended(nowMs: number): boolean {
+    return nowMs < this.#contendedUntilMs || this.#line.length > 0
+  }
+
+  /** Nobody waits and nothing is going on. */
+  isOver(nowMs: number): boolean {
+    const isAwaited = this.#turn !== undefined || this.#courtesies.length > 0
+    return !isAwaited && !this.isContended(nowMs)
+  }
+
+  /** The tickets that were called since the last time, in order. */
+  takeCalled(): readonly Ticket[] {
+    const called = this.#called
+    this.#called = []
+    return called
+  }
+
+  /** What was counted since the last time. */
+  takeCounts(): LineCounts {
+    const counts = this.#counts
+    this.#counts = { holdsExpired: 0, conflictsAvoided: 0 }
+    return counts
+  }
+
+  /** Somebody committed before the table was contended: it takes its turns like those who lost against it. */
+  noteEarlierCommit(caller: Caller, nowMs: number): void {
+    this.#oweTurn(caller, { isHead: false, isLost: false }, nowMs)
+  }
+
+  /** A load: its place in the line, which may be called already, or undefined when it is answered at once. */
+  load(caller: Caller, nowMs: number): Ticket | undefined {
+    this.tick(nowMs)
+    if (!this.isContended(nowMs)) return undefined
+    const isKnown = this.#connections.has(caller.connection.id)
+    const crowd = this.#crowdOf(caller)
+    const connection = this.#connectionOf(caller)
+    connection.loadCount += 1
+    if (this.#extendsTurn(caller, crowd, nowMs)) return undefined
+    if (takesFreeLoad(connection, crowd, nowMs)) return undefined
+    const debt = reasonToWait(caller, { connection, crowd }, nowMs)
+    if (debt === undefined || this.#line.length >= LINE_LENGTH_MAX) return undefined
+    const ticket: Ticket = { caller, joinedMs: nowMs, isRetry: debt.isLost, isKnown }
+    if (debt.isHead) this.#line.unshift(ticket)
+    else this.#line.push(ticket)
+    if (this.#turn !== undefined) this.#turn.hadFollowers = true
+    this.#callNext(nowMs)
+    return ticket
+  }
+
+  /** The load of this caller was answered with this state. */
+  answered(caller: Caller, head: Head | undefined, nowMs: number): void {
+    const connection = this.#connectionOf(caller)
+    connection.head = head
+    connection.loadedMs = nowMs
+    // Loads of those who only read say nothing about how often writers load, nor do loads that wait.
+    if (connection.commitCount > 0) this.#crowdOf(caller).countLoad()
+    const turn = this.#turn
+    if (turn === undefined || !isSameCaller(turn.ticket.caller, caller)) return
+    turn.head = head
+    this.#extend(turn, nowMs)
+  }
+
+  /** The caller of a load has gone. */
+  leave(ticket: Ticket, nowMs: number): void {
+    this.#line = this.#line.filter((one) => one !== ticket)
+    this.#courtesies = this.#courtesies.filter((one) => one !== ticket)
+    if (this.#turn?.ticket !== ticket) return
+    if (this.#turn.commitCount === 0) this.#endTurn()
+    this.#callNext(nowMs)
+  }
+
+  /** A connection was closed. */
+  closed(connectionId: string, nowMs: number): void {
+    this.#connections.delete(connectionId)
+    for (const crowd of this.#crowds.values()) crowd.orphan(connectionId)
+    const ticket = this.#turn?.ticket
+    // Of a client that opens a connection for each request, this is not the end.
+    if (ticket?.isKnown === true && ticket.caller.connection.id === connectionId) {
+      this.leave(ticket, nowMs)
+    }
+  }
+
+  /** A commit on top of this state has come; it will be tried whosever turn it is. */
+  arrive(caller: Caller, base: Head | undefined, nowMs: number): Arrival {
+    const crowd = this.#crowdOf(caller)
+    crowd.countCommit()
+    const own = this.#connectionOf(caller)
+    own.commitCount += 1
+    if (showsMixing(own, base)) crowd.markMixed(nowMs)
+    const turn = this.#turnOf(caller, base)
+    if (turn !== undefined && !isSameCaller(turn.ticket.caller, caller)) {
+      this.#connectionOf(turn.ticket.caller).commitCount += 1
+    }
+    if (own.loadedMs === undefined && own.head !== undefined && own.head === base) {
+      own.commitsUnloaded = true
+    }
+    const loadedMs = turn?.loadedMs ?? (own.head === base ? own.loadedMs : undefined)
+    if (loadedMs !== undefined) crowd.measure(nowMs - loadedMs)
+    if (turn === undefined) return { caller, turn }
+    if (turn === this.#turn) turn.commitCount += 1
+    else this.#pastTurns = this.#pastTurns.filter((past) => past !== turn)
+    return { caller, turn }
+  }
+
+  /** What became of it. The answer to the commit waits for the ticket that comes back, if one does. */
+  settle(arrival: Arrival, outcome: CommitOutcome, nowMs: number): Ticket | undefined {
+    const turn = this.#turn
+    let courtesy: Ticket | undefined
+    this.#connectionOf(arrival.caller)
+    const isInTurn = turn !== undefined && arrival.turn === turn
+    if (isInTurn) turn.commitCount -= 1
+    switch (outcome.kind) {
+      case 'landed':
+        if (outcome.isStrict) this.#rememberWriter(arrival, outcome.head, nowMs)
+        if (isInTurn && turn.hadFollowers) this.#counts.conflictsAvoided += 1
+        this.#endTurn()
+        if (turn !== undefined && !isInTurn) {
+          turn.isBeaten = true
+          this.#keepPast(turn, nowMs)
+        }
+        if (outcome.isStrict) courtesy = this.#oweCourtesy(arrival.caller, nowMs)
+        break
+      case 'lost':
+        this.#rememberLoser(arrival, nowMs)
+        if (isInTurn) this.#endTurn()
+        break
+      case 'apart':
+        if (isInTurn) this.#endTurn()
+        break
+    }
+    this.#callNext(nowMs)
+    return courtesy
+  }
+
+  /** Ends what is over by now. */
+  tick(nowMs: number): void {
+    const turn = this.#turn
+    if (turn !== undefined && turn.commitCount === 0 && nowMs >= turn.untilMs) {
+      this.#endTurn()
+      this.#counts.holdsExpired += 1
+      this.#keepPast(turn, nowMs)
+      this.#rememberReader(turn, nowMs)
+    }
+    this.#line = this.#callOld(this.#line, nowMs - this.#rules.waitMsMax)
+    this.#courtesies = this.#callOld(this.#courtesies, nowMs - COURTESY_MS_MAX)
+    this.#callNext(nowMs)
+  }
+
+  /** When `tick` has something to do, if nothing else happens; Infinity for never. */
+  dueMs(): number {
+    const turn = this.#turn
+    const turnMs = turn?.commitCount === 0 ? turn.untilMs : Infinity
+    const waitMs = oldestMs(this.#line) + this.#rules.waitMsMax
+    return Math.min(turnMs, waitMs, oldestMs(this.#courtesies) + COURTESY_MS_MAX)
+  }
+
+  /** Calls everybody who waits. */
+  callAll(): void {
+    this.#called.push(...this.#line, ...this.#courtesies)
+    this.#line = []
+    this.#courtesies = []
+  }
+
+  /** How long this caller may keep a turn after each load. */
+  holdMs(caller: Caller): number {
+    return this.#crowdOf(caller).holdMs(this.#rules.holdMsMax)
+  }
+
+  /** Calls those who joined by then; the others are left. */
+  #callOld(tickets: Ticket[], joinedMs: number): Ticket[] {
+    if (oldestMs(tickets) > joinedMs) return tickets
+    this.#called.push(...tickets.filter((ticket) => ticket.joinedMs <= joinedMs))
+    return tickets.filter((ticket) => ticket.joinedMs > joinedMs)
+  }
+
+  /** Whoever let it go first may go on. */
+  #endTurn(): void {
+    this.#turn = undefined
+    this.#called.push(...this.#courtesies)
+    this.#courtesies = []
+  }
+
+  /** Its next commit would come without a load, and beat the one who has the turn then. */
+  #oweCourtesy(caller: Caller, nowMs: number): Ticket | undefined {
+    const { commitsUnloaded } = this.#connectionOf(caller)
+    if (!commitsUnloaded || this.#crowdOf(caller).isMixed(nowMs)) return undefined
+    const isAwaited = this.#line.length > 0 || this.#pastTurns.some(({ isBeaten }) => isBeaten)
+    if (!isAwaited && ![...this.#crowds.values()].some((crowd) => crowd.hasBeaten(nowMs))) {
+      return undefined
+    }
+    const ticket = { caller, joinedMs: nowMs, isRetry: false, isKnown: true }
+    this.#courtesies.push(ticket)
+    return ticket
+  }
+
+  #callNext(nowMs: number): void {
+    if (this.#turn !== undefined) return
+    const ticket = this.#line.shift()
+    if (ticket === undefined) return
+    const hadFollowers = this.#line.length > 0
+    if (hadFollowers) this.#contend(nowMs)
+    this.#turn = {
+      ticket,
+      startMs: nowMs,
+      loadedMs: nowMs,
+      untilMs: nowMs + this.holdMs(ticket.caller),
+      head: undefined,
+      commitCount: 0,
+      hadFollowers,
+      isBeaten: false,
+    }
+    this.#called.push(ticket)
+  }
+
+  #contend(nowMs: number): void {
+    this.#contendedUntilMs = Math.max(this.#contendedUntilMs, nowMs + this.#rules.contendedForMs)
+  }
+
+  /** Further loads of the caller whose turn it is are part of it; its time counts from the last one. */
+  #extendsTurn(caller: Caller, crowd: Crowd, nowMs: number): boolean {
+    const turn = this.#turn
+    if (turn === undefined || (crowd.isMixed(nowMs) && !crowd.loadsRepeatedly)) return false
+    if (!isSameCaller(turn.ticket.caller, caller)) return false
+    this.#extend(turn, nowMs)
+    return true
+  }
+
+  #extend(turn: OpenTurn, nowMs: number): void {
+    turn.loadedMs = nowMs
+    const endMs = turn.startMs + this.#rules.holdMsMax
+    turn.untilMs = Math.min(endMs, nowMs + this.holdMs(turn.ticket.caller))
+  }
+
+  /**
+   * The turn that a commit ends: one of its crowd that was given the state that it builds on, for DuckDB commits on another
+   * connection than it loads on.
+   */
+  #turnOf(caller: Caller, base: Head | undefined): OpenTurn | undefined {
+    const hasLoadedIt = base !== undefined && this.#connectionOf(caller).head === base
+    const isOf = ({ ticket, head }: OpenTurn): boolean => {
+      if (isSameCaller(ticket.caller, caller)) return base === undefined || base === head
+      return !hasLoadedIt && ticket.caller.crowd === caller.crowd && base === head
+    }
+    if (this.#turn !== undefined && isOf(this.#turn)) return this.#turn
+    return this.#pastTurns.find(isOf)
+  }
+
+  /** Keeps a turn whose commit has yet to come. */
+  #keepPast(turn: OpenTurn, nowMs: number): void {
+    this.#pastTurns = this.#pastTurns.filter(({ startMs }) => nowMs < startMs + DEBT_MS)
+    if (turn.commitCount > 0) return
+    this.#pastTurns.push(turn)
+    if (this.#pastTurns.length > PAST_TURNS_MAX) this.#pastTurns.shift()
+  }
+
+  #rememberWriter({ caller, turn }: Arrival, head: Head | undefined, nowMs: number): void {
+    const crowd = this.#crowdOf(caller)
+    const own = this.#connectionOf(caller)
+    own.head = head
+    own.loadedMs = undefined
+    const writer = turn?.ticket.caller ?? caller
+    const connection = this.#connectionOf(writer)
+    if (connection.loadCount === 0 || crowd.isMixed(nowMs)) {
+      if (crowd.isMixed(nowMs) && crowd.reloadsAfterSuccess) crowd.addFreeLoad(nowMs)
+      this.#oweTurn(writer, { isHead: false, isLost: false }, nowMs)
+      return
+    }
+    connection.writerUntilMs = nowMs + WRITER_MS
+    connection.readerUntilMs = 0
+    if (crowd.reloadsAfterSuccess) connection.freeLoadUntilMs = nowMs + FREE_LOAD_MS
+  }
+
+  #rememberLoser(arrival: Arrival, nowMs: number): void {
+    this.#contend(nowMs)
+    const turn = arrival.turn as OpenTurn | undefined // `as`: every turn is made in #callNext
+    // Who had the turn and was beaten by a commit out of turn, also one of another process, comes first.
+    const isHead = turn !== undefined && (turn === this.#turn || turn.isBeaten)
+    this.#oweTurn(turn?.ticket.caller ?? arrival.caller, { isHead, isLost: true }, nowMs)
+  }
+
+  /** Whoever loads and does not commit reads. */
+  #rememberReader({ ticket }: OpenTurn, nowMs: number): void {
+    const connection = this.#connections.get(ticket.caller.connection.id)
+    if (connection === undefined) return
+    connection.writerUntilMs = 0
+    connection.readerUntilMs = nowMs + READER_MS
+  }
+
+  #oweTurn(caller: Caller, debt: Pick<Debt, 'isHead' | 'isLost'>, nowMs: number): void {
+    const { connection } = caller
+    const id = connection.closed.aborted ? undefined : connection.id
+    this.#crowdOf(caller).addDebt({ ...debt, connection: id, untilMs: nowMs + DEBT_MS })
+  }
+
+  #crowdOf({ crowd: name }: Caller): Crowd {
+    const known = this.#crowds.get(name)
+    if (known !== undefined) return known
+    dropOldest(this.#crowds, CROWDS_MAX)
+    const made = new Crowd()
+    this.#crowds.set(name, made)
+    return made
+  }
+
+  #connectionOf({ connection: { id } }: Caller): KnownConnection {
+    const known = this.#connections.get(id)
+    if (known !== undefined) return known
+    dropOldest(this.#connections, CONNECTIONS_MAX)
+    const made = {
+      head: undefined,
+      loadedMs: undefined,
+      loadCount: 0,
+      commitCount: 0,
+      commitsUnloaded: false,
+      writerUntilMs: 0,
+      readerUntilMs: 0,
+      freeLoadUntilMs: 0,
+    }
+    this.#connections.set(id, made)
+    return made
+  }
+}
+
+interface Known {
+  readonly connection: KnownConnection
+  readonly crowd: Crowd
+}
+
+/** Why the load takes a turn; undefined when its caller only reads, as far as can be told. */
+function reasonToWait(
+  caller: Caller,
+  { connection, crowd }: Known,
+  nowMs: number,
+): Pick<Debt, 'isHead' | 'isLost'> | undefined {
+  const { id } = caller.connection
+  const isTold = !crowd.isMixed(nowMs)
+  if (isTold && nowMs < connection.readerUntilMs && !crowd.owes(id, nowMs)) return undefined
+  if (!isTold && connection.loadCount > 3 && connection.commitCount === 0) return undefined
+  const debt = crowd.takeDebt(id, nowMs)
+  if (debt !== undefined) return debt
+  const isWriter = isTold && nowMs < connection.writerUntilMs
+  return isWriter ? { isHead: false, isLost: false } : undefined
+}
+
+function takesFreeLoad(connection: KnownConnection, crowd: Crowd, nowMs: number): boolean {
+  if (crowd.isMixed(nowMs)) return crowd.takeFreeLoad(nowMs)
+  const isFree = nowMs < connection.freeLoadUntilMs
+  connection.freeLoadUntilMs = 0
+  return isFree
+}
+
+/** A caller with a connection of its own builds on what it loaded or committed there last. */
+function showsMixing(connection: KnownConnection, base: Head | undefined): boolean {
+  return connection.head !== undefined && base !== undefined && base !== connection.head
+}
+
+function isSameCaller(one: Caller, other: Caller): boolean {
+  return one.connection.id === other.connection.id && one.crowd === other.crowd
+}
+
+function oldestMs(tickets: readonly Ticket[]): number {
+  return tickets.reduce((ms, { joinedMs }) => Math.min(ms, joinedMs), Infinity)
+}
+
+function dropOldest(map: Map<string, unknown>, sizeMax: number): void {
+  if (map.size < sizeMax) return
+  const [oldest] = map.keys()
+  if (oldest !== undefined) map.delete(oldest)
+}

@@ -1,0 +1,93 @@
+import type { TableRow } from '@timelake/database/table-row'
+import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
+import { CommitFailedError } from '@timelake/iceberg/spec/errors'
+import type { Catalog } from '../catalog/catalog.ts'
+import { findTableRow } from '../catalog/find-row.ts'
+import { findLoadableTable } from '../catalog/load-table.ts'
+import type { Warehouse } from '../catalog/warehouse.ts'
+import { identifierKey, type TableIdentifier } from '../catalog/table-identifier.ts'
+import { warehouseOf, type RouteCall } from '../http/route.ts'
+import { callerOf } from './caller.ts'
+import { baseOf, canLoseRace, headAfter, headOf } from './commit-race.ts'
+import type { CommitOutcome } from './table-line.ts'
+import type { AdmittedLoad } from './turnstile.ts'
+
+/** Waits until the load may be answered; undefined, without a wait, where nobody takes turns. */
+export function admitLoad(
+  call: RouteCall,
+  identifier: TableIdentifier,
+): Promise<AdmittedLoad> | undefined {
+  const { turnstile } = call.catalog
+  if (turnstile.isIdle) return undefined
+  const table = identifierKey(warehouseOf(call).id, identifier)
+  const caller = turnstile.isTakingTurns(table) ? callerOf(call.request) : undefined
+  if (caller === undefined) return undefined
+  return turnstile.load(table, caller, call.request.aborted())
+}
+
+/** `findLoadableTable` for a load that was admitted. */
+export async function findInTurn(
+  catalog: Catalog,
+  table: { readonly warehouse: Warehouse; readonly identifier: TableIdentifier },
+  admitted: AdmittedLoad,
+): Promise<TableRow> {
+  const { warehouse, identifier } = table
+  try {
+    if (admitted.isRetry) {
+      const found = await findTableRow(catalog, warehouse, identifier)
+      if (found !== undefined) await admitted.pauseAppends(found.id)
+    }
+    const row = await findLoadableTable(catalog, warehouse, identifier)
+    const { metadata } = await catalog.metadata.get(warehouse, row.metadataLocation)
+    admitted.answered(headOf(metadata))
+    return row
+  } catch (error) {
+    admitted.failed()
+    throw error
+  }
+}
+
+/** A change of one table as the turnstile sees it. */
+export interface WatchedChange<Result> {
+  readonly identifier: TableIdentifier
+  readonly request: CommitRequest
+  /** Whether this change, which landed, could only land on the state that it was built on. */
+  isStrict(result: Result): boolean
+}
+
+/**
+ * Runs a commit of one or several tables at once, and tells the turnstile how it went; the answer may have to wait for the
+ * caller's next rival. Which table a refusal of several is about is not known here, so that says nothing about any of them.
+ */
+export async function watchCommit<Result>(
+  call: RouteCall,
+  changes: readonly WatchedChange<Result>[],
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const { turnstile } = call.catalog
+  const caller = turnstile.isOn ? callerOf(call.request) : undefined
+  if (caller === undefined) return run()
+  const watched = changes.map((change) => {
+    const table = identifierKey(warehouseOf(call).id, change.identifier)
+    return { change, settle: turnstile.commit(table, caller, baseOf(change.request)) }
+  })
+  const aborted = () => call.request.aborted()
+  let result: Result
+  try {
+    result = await run()
+  } catch (error) {
+    const mayHaveLost = error instanceof CommitFailedError && changes.length === 1
+    for (const { change, settle } of watched) {
+      void settle({ kind: mayHaveLost && canLoseRace(change.request) ? 'lost' : 'apart' }, aborted)
+    }
+    throw error
+  }
+  for (const { change, settle } of watched) await settle(landed(change, result), aborted)
+  return result
+}
+
+function landed<Result>(change: WatchedChange<Result>, result: Result): CommitOutcome {
+  const head = headAfter(change.request)
+  if (head === undefined) return { kind: 'apart' }
+  return { kind: 'landed', isStrict: change.isStrict(result), head }
+}
