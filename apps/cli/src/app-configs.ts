@@ -44,6 +44,7 @@ export function catalogConfig(
     metadataBytesMax: affordableMetadataBytes(settings, heapBytesMax),
     metadataCacheBytesMax: settings.metadataCacheBytesMax,
     commitQueueDepthMax: settings.commitQueueDepthMax,
+    commitQueueFullWaitMs: settings.commitQueueFullWaitMs,
     commitAttemptsMax: settings.commitAttemptsMax,
     isTurnstileOn: settings.isTurnstileOn,
     turns: {

@@ -3,73 +3,31 @@
 
     isolation.py --work FOLDER [--services FOLDER] [--full] [--only REGEX]
 
-Two Spark sessions, PyIceberg and a stream of appended batches on one server:
+Two Spark sessions and PyIceberg on one server (`beside-ingest` judges MERGEs beside a stream of appends):
 - two serializable MERGEs of the same keys, both arms, copy on write and merge on read: one row for each key, or a refusal;
 - on a table that asks for rebased appends: an append that carries a stream's offsets, one after a rollback and one after CREATE
   OR REPLACE are 409, and a snapshot is cherry-picked once;
-- a MERGE every few seconds, and a rewrite of the data files, beside 20 appends a second: each lands, a MERGE in at most three tries;
 - writers whose clocks are five minutes behind and a day ahead, and one whose commit was held back: Spark loads the table.
 Last line: N passed, N failed. Exit status 0 only if all passed.
 """
-import argparse, json, re, sys, threading, time, uuid
+import argparse, json, re, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import pyarrow as pa, pyarrow.parquet as pq, requests
+import pyarrow as pa, requests
 from pyiceberg.exceptions import CommitFailedException
-from pyiceberg.io.pyarrow import schema_to_pyarrow
 
 from engines import Spark
 from server import Timelake
 from services import Services
 from table_files import connect, missing_files
 
-APPENDS_PER_SECOND = 20
-MERGE_TRIES_MAX = 3
 MERGE_ROUNDS = 3
-MERGE_EVERY_SECONDS = 5
 # (usual, --full)
-STREAM_SECONDS = (30, 180)
 HELD_SECONDS = (5, 90)
 CALM = {"TIMELAKE_COMPACTION_QUIET": "1h", "TIMELAKE_COMPACTION_FILE_COUNT": "100000"}
 MINUTE_MS, DAY_MS = 60_000, 86_400_000
-
-
-class Stream(threading.Thread):
-    """Appends one-row batches at a steady rate until told to stop; the rows that were acknowledged are in `rows`."""
-
-    def __init__(self, table, uri, prefix):
-        super().__init__()
-        self.table, self.rows, self.late, self.stopping, self.broken = table, [], 0, threading.Event(), None
-        namespace, name = table.name()
-        self.url = f"{uri}/lake/v1/{prefix}/namespaces/{namespace}/tables/{name}/appends"
-        self.schema = schema_to_pyarrow(table.schema())
-
-    def run(self):
-        session, due, value = requests.Session(), time.monotonic(), 1_000_000
-        try:
-            while not self.stopping.is_set():
-                value += 1
-                path = f"{self.table.location()}/data/{uuid.uuid4()}.parquet"
-                with self.table.io.new_output(path).create() as out:
-                    pq.write_table(rows_of([value], "stream").cast(self.schema), out)
-                answer = session.post(self.url, json={"batch-id": path, "paths": [path]}, timeout=60)
-                assert answer.status_code == 200, f"append {value}: {answer.status_code} {answer.text[:200]}"
-                self.rows.append(value)
-                due += 1 / APPENDS_PER_SECOND
-                self.late += due < time.monotonic()
-                time.sleep(max(0, due - time.monotonic()))
-        except Exception as broken:
-            self.broken = broken
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopping.set()
-        self.join()
 
 
 def rows_of(values, word):
@@ -197,29 +155,6 @@ class Isolation:
                 outcomes.append(str(error))
         self.that("a snapshot is cherry-picked once", outcomes[0] == "picked" and outcomes[1] != "picked" and self.keys("picked") == [1, 2, 3], (outcomes, self.keys("picked")))
 
-    def beside_a_stream(self):
-        table = self.make("busy", **{"write.merge.isolation-level": "snapshot", "commit.retry.num-retries": "10"})
-        table.append(rows_of(range(10), "base"))
-        prefix, tries = self.catalog.properties["prefix"], []
-        with Stream(table, self.server.uri, prefix) as stream:
-            end = time.monotonic() + STREAM_SECONDS[self.size]
-            while time.monotonic() < end and not stream.broken:
-                began, before = time.monotonic(), self.refusals()
-                self.sparks[0].sql("MERGE INTO i.busy t USING (SELECT id AS k FROM range(5, 15)) s ON t.k = s.k WHEN MATCHED THEN UPDATE SET s = 'merged' WHEN NOT MATCHED THEN INSERT (k, s) VALUES (s.k, 'new')")
-                tries.append(self.refusals() - before + 1)
-                time.sleep(max(0, began + MERGE_EVERY_SECONDS - time.monotonic()))
-            files_before = len(table.refresh().inspect.files())
-            self.sparks[1].sql("CALL lake.system.rewrite_data_files(table => 'i.busy', options => map('rewrite-all', 'true'))")
-        self.that(f"{len(stream.rows)} appends beside it were acknowledged ({stream.late} late)", stream.broken is None and stream.rows, stream.broken)
-        self.that(f"each MERGE beside 20 appends a second lands in at most {MERGE_TRIES_MAX} tries {tries}", tries and max(tries) <= MERGE_TRIES_MAX, tries)
-        operations = [s.summary.operation.value for s in table.refresh().snapshots()]
-        self.that("a rewrite of the data files beside them lands", "replace" in operations, (files_before, operations[-5:]))
-        self.that("and every row is there once", self.keys("busy") == sorted([*range(15), *stream.rows]), "rows differ")
-
-    def refusals(self):
-        text = requests.get(f"{self.server.uri}/metrics", timeout=30).text
-        return sum(int(n) for n in re.findall(r'timelake_http_requests_total\{operation="updateTable",status="409"\} (\d+)', text))
-
     def clocks(self):
         table = self.make("clocks", **{"commit.rebase-appends": "true"})
         for at, shift_ms in enumerate((-5 * MINUTE_MS, DAY_MS, -5 * MINUTE_MS, 0)):
@@ -272,7 +207,7 @@ def main():
     with server, Spark(server.uri, environment, work / "spark1.log") as first, Spark(server.uri, environment, work / "spark2.log") as second:
         run = Isolation(server, lake, (first, second), options)
         first.sql("CREATE NAMESPACE i")
-        for step in (run.merges_of_the_same_keys, run.commits_that_are_no_plain_appends, run.cherry_picks, run.beside_a_stream, run.clocks):
+        for step in (run.merges_of_the_same_keys, run.commits_that_are_no_plain_appends, run.cherry_picks, run.clocks):
             if re.search(options.only, step.__name__):
                 run.step(step)
     print(f"{run.passed} passed, {run.failed} failed")

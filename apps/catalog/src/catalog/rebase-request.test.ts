@@ -148,7 +148,7 @@ describe('appends of clients that loaded the same table', () => {
 })
 
 describe('manifests of a table that is appended to', () => {
-  it('are merged in later lists, never out of the list of the snapshot that brought them', async () => {
+  it('I39 are merged in later lists, never out of the list of the snapshot that brought them', async () => {
     const made = await table('merged', { ...REBASED, 'commit.manifest.min-count-to-merge': '4' })
     const count = 20
     const requests = await writeAll(await loadMetadata(catalog, made), count)
@@ -204,7 +204,7 @@ describe('manifests of a table that is appended to', () => {
   })
 })
 
-describe('what is never attached to another state', () => {
+describe('I35 what is never attached to another state', () => {
   /** A table with one append, a request on it, and another append that came first. */
   async function stale(name: string, append: Partial<TestAppend>) {
     const made = await table(name)

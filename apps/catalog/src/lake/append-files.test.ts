@@ -94,7 +94,7 @@ describe('appendFiles', () => {
     expect((await loadMetadata(catalog, table)).snapshots).toHaveLength(1)
   })
 
-  it('lands a batch once that comes many times at the same moment', async () => {
+  it('I36 lands a batch once that comes many times at the same moment', async () => {
     const table = await newTable()
     const answers = await Promise.all(
       Array.from({ length: 16 }, (_, index) =>
@@ -210,7 +210,7 @@ describe('appendFiles, of a file that is in the table', () => {
     expect(errorOf(answer).message).toContain(where)
   }
 
-  it('refuses one that is live, however its location is spelled', async () => {
+  it('I37 refuses one that is live, however its location is spelled', async () => {
     const table = await newTable()
     await appendFilesNamed(catalog, table, { id: 'b', names: ['a', 'b'] })
     const plain = await appendFilesNamed(catalog, table, { id: 'c', names: ['new', 'b'] })

@@ -274,7 +274,7 @@ describe('a stream', () => {
 })
 
 describeOnPostgres('events of another process', () => {
-  it('leave no gap and come in the order of their numbers, while two processes change the same tables', async () => {
+  it('I42 leave no gap and come in the order of their numbers, while two processes change the same tables', async () => {
     const first = await openTestCatalog({ on: 'postgres' })
     const second = await openTestCatalog({ sharing: first })
     try {

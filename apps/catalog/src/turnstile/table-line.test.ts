@@ -129,7 +129,7 @@ describe('writers who lost a race', () => {
     expect(calledNow()).toEqual(['b'])
   })
 
-  it('are answered anyway when they have waited for too long', () => {
+  it('I38 are answered anyway when they have waited for too long', () => {
     load(a, 1)
     load(b, 1)
     line.arrive(a, head, 2)

@@ -166,7 +166,7 @@ describe('the target of a post', () => {
     expect(JSON.stringify(outcome)).toContain('cannot reach the receiver')
   })
 
-  it('is the address that was checked, whatever the name leads to afterwards', async () => {
+  it('I45 is the address that was checked, whatever the name leads to afterwards', async () => {
     const asked: string[] = []
     const answers = [['127.0.0.1'], ['169.254.169.254']]
     const resolveHost = (host: string) => {

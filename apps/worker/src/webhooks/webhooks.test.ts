@@ -88,7 +88,7 @@ function describeWebhooks(open: () => Promise<Database>): void {
     }
   })
 
-  it('get everything after a receiver that was down the whole time, in order, ids unique', async () => {
+  it('I44 get everything after a receiver that was down the whole time, in order, ids unique', async () => {
     const { port } = receiver
     await receiver.close()
     const tables = [await lake.table(), await lake.table(), await lake.table()]

@@ -23,7 +23,7 @@ const WAIT_MS_MAX = 10_000
 /** What feed.ts promises. */
 export function describeFeed(useDatabase: UseDatabase): void {
   describe('the feed', () => {
-    it('hands out every event of a warehouse once, in portions, with its names and its payload', async () => {
+    it('I41 hands out every event of a warehouse once, in portions, with its names and its payload', async () => {
       const database = await openedFeed(useDatabase)
       const warehouse = await newWarehouse(database)
       const namespace = await newNamespace(database, warehouse, ['a'])
@@ -119,7 +119,7 @@ export function describeFeed(useDatabase: UseDatabase): void {
       expect(await after(end.replace(/^./, (digit) => (digit === 'e' ? 'f' : 'e')))).toBe('pruned')
     })
 
-    it('prunes from its front only, and tells a reader who has fallen behind', async () => {
+    it('I43 prunes from its front only, and tells a reader who has fallen behind', async () => {
       const database = await openedFeed(useDatabase)
       await pruneAll(database)
       const warehouse = await newWarehouse(database)

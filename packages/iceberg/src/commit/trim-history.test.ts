@@ -150,7 +150,7 @@ describe('trimming the history in a commit', () => {
     expect(trimHistory(table, { nowMs: NOW_MS }).metadata).toBe(table)
   })
 
-  it('has nothing left to do after it was done, and loses no ref (property)', () => {
+  it('I40 has nothing left to do after it was done, and loses no ref (property)', () => {
     const refsOf12 = fc.dictionary(
       fc.constantFrom('a', 'b', 'main'),
       fc.record({

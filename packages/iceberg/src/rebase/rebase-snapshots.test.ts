@@ -222,7 +222,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 describe('any interleaving of appends', () => {
-  it('keeps each file exactly once, under growing numbers and with row ids of its own', () => {
+  it('I34 keeps each file exactly once, under growing numbers and with row ids of its own', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<FormatVersion>(1, 2, 3),

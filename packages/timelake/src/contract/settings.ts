@@ -232,7 +232,14 @@ export const SETTINGS = {
     default: '1000',
     min: 1,
     max: 100_000,
-    doc: 'Commits that may wait for one table; further ones are answered 503.',
+    doc: 'Commits that may wait for one table; further ones are held for a moment, then answered 409 if they are stale and 503 if not.',
+  }),
+  commitQueueFullWaitMs: duration({
+    variable: 'TIMELAKE_COMMIT_QUEUE_FULL_WAIT',
+    default: '500ms',
+    min: 0,
+    max: 60_000,
+    doc: 'How long a commit is held that finds the queue of its table full.',
   }),
   commitAttemptsMax: count({
     variable: 'TIMELAKE_COMMIT_ATTEMPTS_MAX',
