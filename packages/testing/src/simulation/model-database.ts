@@ -70,6 +70,10 @@ class OpenTransaction implements ModelTransaction {
     return this.#server.rows
   }
 
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
   id(): bigint {
     this.assignedId ??= this.#server.assignId(this)
     return this.assignedId
@@ -141,6 +145,8 @@ class ModelServer {
       params,
     }: { readonly statement: ModelStatement; readonly params: readonly unknown[] },
   ): readonly unknown[] {
+    // Sent before its connection was lost: the server has ended the transaction by then, and does nothing for it.
+    if (transaction.isEnded) return []
     for (const key of statement.locks?.(params) ?? []) this.#locks.set(key, transaction)
     return statement.run(transaction, params)
   }
