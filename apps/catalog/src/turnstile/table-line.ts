@@ -176,6 +176,11 @@ export class TableLine {
     this.#extend(turn, nowMs)
   }
 
+  /** Lets the turn of this ticket last until then at least. */
+  extendTurn(ticket: Ticket, untilMs: number): void {
+    if (this.#turn?.ticket === ticket) this.#turn.untilMs = Math.max(this.#turn.untilMs, untilMs)
+  }
+
   /** The caller of a load has gone. */
   leave(ticket: Ticket, nowMs: number): void {
     this.#line = this.#line.filter((one) => one !== ticket)

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Caller } from './caller.ts'
-import { PauseBudget } from './pause-budget.ts'
+import { PAUSE_MS_MAX, PauseBudget } from './pause-budget.ts'
 import { TableLine, type CommitOutcome, type Ticket, type Turn } from './table-line.ts'
 import type { Head, TurnRules } from './turn-rules.ts'
 import type { TurnstileMetrics } from './turnstile-metrics.ts'
@@ -327,8 +327,10 @@ export class Turnstile implements TurnstileGauges {
 
   async #pauseAppends(open: OpenLine, lane: string, ticket: Ticket): Promise<void> {
     const nowMs = this.#options.nowMs()
-    const ms = open.pauses.take(open.line.holdMs(ticket.caller), nowMs)
+    // Whoever lost to many appends has much to check before it commits again: all that there is, and the turn lasts as long.
+    const ms = open.pauses.take(PAUSE_MS_MAX, nowMs)
     if (ms === 0) return
+    open.line.extendTurn(ticket, nowMs + ms)
     open.pause = { ticket, lane, untilMs: nowMs + ms }
     this.#metrics.appendPauses.inc()
     await this.#options.appends.pauseAppends(lane, ms)
