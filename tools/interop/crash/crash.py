@@ -16,7 +16,7 @@ the next append works; a cut-off compaction is finished by the server itself, th
 already uploaded are gone (on services: gone or recorded for removal). A transaction over ten tables has happened in all of them or in none.
 Last line: N passed, N failed. Exit status 0 only if all passed.
 """
-import argparse, json, os, re, sys, time, uuid
+import argparse, http.server, json, os, re, sys, threading, time, uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField, StringType
 
 from server import ROOT, Timelake, wait_until
-from services import Services
+from services import SECRET_KEY, Services
 from table_files import connect, live_files, missing_files, stray_files
 
 DIE_SECONDS_MAX = 60
@@ -98,7 +98,9 @@ class Scene:
         self.faulty.port, self.faulty.uri = self.calm.port, self.calm.uri
 
     def server(self, **settings):
-        return Timelake(self.data, **{**(self.lake.settings() if self.lake else {}), **settings})
+        # The lease of a key whose process died is waited for.
+        return Timelake(self.data, **{**(self.lake.settings() if self.lake else {}), "TIMELAKE_IDEMPOTENCY_LEASE": "5s",
+                                      "TIMELAKE_WEBHOOK_ALLOWED_ADDRESSES": "127.0.0.1", "TIMELAKE_SECRET_KEY": SECRET_KEY, **settings})
 
     def awaiting_removal(self):
         """Files that the database records for removal: where other processes may live, what a dead run uploaded waits for minutes."""
@@ -339,9 +341,56 @@ def transaction_request(scene, names):
     return f"{url}/transactions/commit", {"table-changes": changes}
 
 
+class Receiver(http.server.ThreadingHTTPServer):
+    """Takes every event of a webhook; the ids in the order in which they came."""
+
+    def __init__(self):
+        self.ids = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(handler):
+                handler.rfile.read(int(handler.headers["content-length"]))
+                self.ids.append(handler.headers["webhook-id"])
+                handler.send_response(204)
+                handler.end_headers()
+
+            def log_message(handler, *_):
+                pass
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def webhook_cut_off(scene):
+    """The events of two appends are sent; the server dies before it has written down that the first ones were taken."""
+    scene.prepare([1])
+    receiver = Receiver()
+    with scene.calm as server:
+        hook = {"name": "crash", "url": f"http://127.0.0.1:{receiver.server_port}/hook", "filter": {"kinds": ["table-committed"]}}
+        status, answer = server.post("/admin/v1/webhooks", hook)
+        same(status, 201, f"the answer to a new webhook ({str(answer)[:200]})")
+        status, answer = server.post("/admin/v1/webhooks/crash/pause")
+        assert status in (200, 204), f"the answer to its pause: {status} {str(answer)[:200]}"
+        table = scene.connect(server).load_table(("crash", "t"))
+        for value in (2, 3):
+            table.append(batch(value))
+    scene.faulty.start()
+    try:
+        scene.faulty.post("/admin/v1/webhooks/crash/resume")
+    except OSError:
+        pass  # it may die before it answers
+    scene.wait_for_death()
+    sent = list(receiver.ids)
+    assert sent, "something was sent before the server died"
+    with scene.calm as server:
+        wait_until(lambda: len(set(receiver.ids)) >= 2 and len(receiver.ids) > len(sent), FINISH_SECONDS_MAX, "what was not written down is sent again, and the rest")
+        again = list(dict.fromkeys(receiver.ids))
+        same(again, sorted(again, key=lambda one: int(one.rsplit("-", 1)[1])), "the order of the events")
+        same(numbers(scene.connect(server).load_table(("crash", "t"))), [1, 2, 3], "rows")
+
+
 # The scenes of each kind of fault point, by the way in which what is cut off comes.
 KINDS = {"commit": {"strict": commit_cut_off, "rebase": rebase_cut_off, "append": intent_cut_off, "group": group_cut_off},
-         "create": {"strict": create_cut_off}, "compaction": {"job": compaction_cut_off}, "transaction": {"strict": transaction_cut_off}}
+         "create": {"strict": create_cut_off}, "compaction": {"job": compaction_cut_off}, "transaction": {"strict": transaction_cut_off}, "webhooks": {"sender": webhook_cut_off}}
 
 
 def scenes_of(points):
