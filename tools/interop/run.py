@@ -268,7 +268,7 @@ def contention_spark(run):
     contention(run, "spark", writers=(8, 8), appends=(6, 50))
 
 
-@judge("embedded", "services")
+@judge("embedded")
 def beside_ingest(run):
     """Spark MERGEs every 5 s and then rewrites the files of a table that takes in 20 appends a second."""
     with run.timelake(**UNDISTURBED) as ours:

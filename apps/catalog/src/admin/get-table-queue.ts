@@ -3,7 +3,7 @@ import { identifierKey } from '../catalog/table-identifier.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import type { RouteCall } from '../http/route.ts'
-import type { Ticket } from '../turnstile/table-line.ts'
+import type { Ticket } from '../turnstile/turn.ts'
 import { tableById } from './table-by-id.ts'
 
 const WAITING_SHOWN_MAX = 100

@@ -14,6 +14,9 @@ export interface Caller {
 
 const SHOWN_LENGTH_MAX = 200
 const CROWD_HASH_LENGTH = 22
+// @NOTE DuckDB 1.5 builds on the newest snapshot that is no younger than the start of its transaction, by their timestamps. It
+// asks for the table after that start and ignores what has come since, so a load that waits for its turn has lost.
+const BEGINNING_BEFORE_THEY_LOAD = /^duckdb\//i
 
 /**
  * The caller by connection, principal, user agent and forwarded address. Undefined for callers inside this process:
@@ -35,6 +38,11 @@ export function callerOf(request: HttpRequest): Caller | undefined {
     userAgent: userAgent.slice(0, SHOWN_LENGTH_MAX),
     address: address.slice(0, SHOWN_LENGTH_MAX),
   }
+}
+
+/** Whether its commits build on the state at a time before its load. Nothing but its name tells. */
+export function beginsBeforeItLoads({ userAgent }: Pick<Caller, 'userAgent'>): boolean {
+  return BEGINNING_BEFORE_THEY_LOAD.test(userAgent)
 }
 
 /** The first address of the list is the client's own; what proxies add to it may differ from request to request. */

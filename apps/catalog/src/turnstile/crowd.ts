@@ -28,6 +28,8 @@ const COMMITS_SEEN_MAX = 64
 /** From so many loads a commit on, one of them is the one after success; then, there is more than one before it. */
 const RELOADING_LOADS_MIN = 1.4
 const REPEATED_LOADS_MIN = 2.4
+/** Fewer answers than this share that are followed by a commit are not worth a wait. */
+const USED_ANSWERS_SHARE_MIN = 0.5
 
 /** What is known of the callers of one table that differ in nothing but their connections. */
 export class Crowd {
@@ -35,6 +37,7 @@ export class Crowd {
   #loadCount = 0
   #commitCount = 0
   #mixedUntilMs = 0
+  #usedAnswersShare = 1
   #debts: Debt[] = []
   /** Until when loads after success may come; of callers that share connections. */
   #freeLoads: number[] = []
@@ -57,6 +60,16 @@ export class Crowd {
     if (this.#commitCount <= COMMITS_SEEN_MAX) return
     this.#commitCount /= 2
     this.#loadCount /= 2
+  }
+
+  /** An answer had a turn, in which its caller came back with a commit or did not. */
+  countAnswer({ isUsed }: { readonly isUsed: boolean }): void {
+    this.#usedAnswersShare += ((isUsed ? 1 : 0) - this.#usedAnswersShare) * NEWEST_WEIGHT
+  }
+
+  /** Whether its callers begin with their next commit when they have the answer to the last one. */
+  get usesAnswers(): boolean {
+    return this.#usedAnswersShare >= USED_ANSWERS_SHARE_MIN
   }
 
   /** Whether its callers load again when a commit has landed, as Java does and DuckDB does not. */

@@ -1,5 +1,6 @@
 import type { Caller } from './caller.ts'
-import { TableLine, type Ticket } from './table-line.ts'
+import { TableLine } from './table-line.ts'
+import type { Ticket } from './turn.ts'
 import { NO_SNAPSHOT, type Head, type TurnRules } from './turn-rules.ts'
 
 /** How a client uses its connections, and when it loads. */
@@ -9,6 +10,12 @@ export interface ClientKind {
    * each request. `first-idle`, `last-used`: a pool that all writers share.
    */
   readonly connections: 'own' | 'fresh-commits' | 'fresh' | 'first-idle' | 'last-used'
+  /** As it names itself, if that matters. */
+  readonly userAgent?: string
+  /** `start`: commits build on what was there when the writer began, and not on what its load was given. */
+  readonly buildsOn?: 'start' | 'load'
+  /** From the answer on a connection that serves one request to the server's notice of its end. */
+  readonly closesAfterMs?: number
   /** Loads before each commit: always, or only after a lost race. */
   readonly loads: 'always' | 'after-loss'
   readonly loadsAfterSuccess: boolean
@@ -62,6 +69,8 @@ class World {
   #nowMs = 1_000
   #order = 0
   #head: Head = NO_SNAPSHOT
+  #lastCommit: { readonly caller: Caller; readonly head: Head } | undefined
+  readonly #loaders = new Set<string>()
   #snapshots = 0
   #queueFreeMs = 0
   #tickAtMs = Infinity
@@ -133,6 +142,8 @@ class World {
   #write(writer: Writer): void {
     if (writer.left === 0) {
       this.#writersLeft -= 1
+      writer.own.closing.abort()
+      this.#line.closed(writer.own.connection.id, this.#nowMs)
       return
     }
     this.#attempt(writer, { tries: 0, mustLoad: this.#run.kind.loads === 'always' })
@@ -140,7 +151,11 @@ class World {
 
   #attempt(writer: Writer, { tries, mustLoad }: { tries: number; mustLoad: boolean }): void {
     const { kind, thinkMs } = this.#run
-    const commit = (): void => this.#after(thinkMs, () => this.#commit(writer, tries))
+    const startHead = this.#head
+    const commit = (): void => {
+      if (kind.buildsOn === 'start') writer.base = startHead
+      this.#after(thinkMs, () => this.#commit(writer, tries))
+    }
     if (!mustLoad) return commit()
     const load = (left: number): void => {
       if (left === 0) return commit()
@@ -154,7 +169,7 @@ class World {
     this.#after(this.#run.tripMs / 2, () => {
       this.#admit(connection, () => {
         writer.base = this.#head
-        this.#line.answered(callerOn(connection), this.#head, this.#nowMs)
+        this.#line.answered(this.#callerOn(connection), this.#head, this.#nowMs)
         this.#after(this.#run.tripMs / 2, () => {
           this.#release(connection)
           then()
@@ -164,7 +179,10 @@ class World {
   }
 
   #admit(connection: FakeConnection, answer: Step): boolean {
-    const ticket = this.#line.load(callerOn(connection), this.#nowMs)
+    const { id } = connection.connection
+    const isFirst = !this.#loaders.has(id)
+    this.#loaders.add(id)
+    const ticket = this.#line.load(this.#callerOn(connection), this.#nowMs, isFirst)
     if (ticket === undefined) {
       answer()
       return false
@@ -175,7 +193,7 @@ class World {
 
   #commit(writer: Writer, tries: number): void {
     const connection = this.#connect(writer, 'commit')
-    const arrival = this.#line.arrive(callerOn(connection), writer.base, this.#nowMs)
+    const arrival = this.#line.arrive(this.#callerOn(connection), writer.base, this.#nowMs)
     this.#queueFreeMs = Math.max(this.#queueFreeMs, this.#nowMs) + this.#run.commitMs
     this.#after(this.#queueFreeMs - this.#nowMs, () => {
       const hasLanded = writer.base === this.#head
@@ -187,6 +205,7 @@ class World {
       const outcome = hasLanded
         ? ({ kind: 'landed', isStrict: true, head: this.#head } as const)
         : ({ kind: 'lost' } as const)
+      this.#noteBeforeContention(arrival.caller, hasLanded)
       const courtesy = this.#line.settle(arrival, outcome, this.#nowMs)
       const answer = (): void =>
         this.#after(this.#run.tripMs, () => {
@@ -196,6 +215,17 @@ class World {
       if (courtesy === undefined) answer()
       else this.#calls.set(courtesy, answer)
     })
+  }
+
+  /** What the turnstile does for a table without a line. */
+  #noteBeforeContention(caller: Caller, hasLanded: boolean): void {
+    if (this.#line.isContended(this.#nowMs)) return
+    if (hasLanded) {
+      this.#lastCommit = { caller, head: this.#head }
+      return
+    }
+    const last = this.#lastCommit
+    if (last !== undefined) this.#line.noteEarlierCommit(last.caller, last.head, this.#nowMs)
   }
 
   #answered(writer: Writer, tries: number, hasLanded: boolean): void {
@@ -223,7 +253,7 @@ class World {
     this.#readerLoads += 1
     const again = (): void => this.#after(this.#run.readers.everyMs, () => this.#read(own))
     const answer = (): void => {
-      this.#line.answered(callerOn(own), this.#head, this.#nowMs)
+      this.#line.answered(this.#callerOn(own), this.#head, this.#nowMs)
       again()
     }
     if (this.#admit(own, answer)) this.#readerWaits += 1
@@ -266,8 +296,15 @@ class World {
     // What was opened for one request is closed after it.
     const isFresh = connection.number > this.#run.writerCount + this.#run.readers.count
     if (!isFresh) return
-    connection.closing.abort()
-    this.#line.closed(connection.connection.id, this.#nowMs)
+    this.#after(this.#run.kind.closesAfterMs ?? 0, () => {
+      connection.closing.abort()
+      this.#line.closed(connection.connection.id, this.#nowMs)
+    })
+  }
+
+  #callerOn({ connection }: FakeConnection): Caller {
+    const userAgent = this.#run.kind.userAgent ?? 'writer/1'
+    return { crowd: 'crowd', connection, userAgent, address: '10.0.0.1' }
   }
 }
 
@@ -281,8 +318,4 @@ interface Writer {
   readonly own: FakeConnection
   base: Head
   left: number
-}
-
-function callerOn({ connection }: FakeConnection): Caller {
-  return { crowd: 'crowd', connection, userAgent: 'writer/1', address: '10.0.0.1' }
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Caller } from './caller.ts'
-import { TableLine, type Arrival } from './table-line.ts'
+import { TableLine } from './table-line.ts'
+import type { Arrival } from './turn.ts'
 import { COURTESY_MS_MAX, HOLD_MS_MIN, NO_SNAPSHOT } from './turn-rules.ts'
 
 const RULES = { contendedForMs: 3_000, holdMsMax: 1_500, waitMsMax: 20_000 }
@@ -10,11 +11,11 @@ interface TestCaller extends Caller {
   close(): void
 }
 
-function caller(id: string, crowd = 'crowd'): TestCaller {
+function caller(id: string, crowd = 'crowd', userAgent = 'test/1'): TestCaller {
   const closing = new AbortController()
   const connection = { id, remoteAddress: '10.0.0.1', closed: closing.signal }
   const close = () => closing.abort()
-  return { crowd, connection, userAgent: 'test/1', address: '10.0.0.1', close }
+  return { crowd, connection, userAgent, address: '10.0.0.1', close }
 }
 
 let line: TableLine
@@ -221,6 +222,86 @@ describe('a client that commits on another connection than it loads on', () => {
     load(b, 2)
     expect(load(a, 3)).toBe('waits')
     expect(load(c, 4)).toBe('answered')
+  })
+})
+
+describe('DuckDB, which builds on what was there before it loads', () => {
+  const duck = (id: string): TestCaller => caller(id, 'ducks', 'duckdb/v1.5.5(linux_amd64)')
+  const [loads, otherLoads] = [duck('loads'), duck('other loads')]
+
+  function loseOn(id: string, nowMs: number): ReturnType<TableLine['settle']> {
+    return line.settle(line.arrive(duck(id), 'old', nowMs), { kind: 'lost' }, nowMs)
+  }
+
+  it('has the answers to its commits one after another, each when the one before has committed', () => {
+    for (const id of ['commit 1', 'commit 2', 'commit 3']) expect(loseOn(id, 0)).toBeDefined()
+    expect(calledNow()).toEqual(['commit 1'])
+    expect(load(loads, 5)).toBe('answered')
+    const ticket = land(duck('commit 4'), 9)
+    expect(calledNow()).toEqual(['commit 2'])
+    expect(line.waiting.at(-1)).toBe(ticket)
+  })
+
+  it('has the turn, without a wait, if it has landed before anybody lost', () => {
+    line.noteEarlierCommit(duck('commit 1'), head, 0)
+    line.takeCalled()
+    loseOn('commit 2', 0)
+    expect(calledNow()).toEqual([])
+    expect(load(loads, 1)).toBe('answered')
+    land(duck('commit 3'), 5)
+    expect(calledNow()).toEqual(['commit 2'])
+  })
+
+  it('waits with the first load of a connection for the end of the turn, and with no other', () => {
+    loseOn('commit 1', 0)
+    loseOn('commit 2', 0)
+    line.takeCalled()
+    const ticket = line.load(loads, 1, true)
+    expect(line.load(otherLoads, 1)).toBeUndefined()
+    expect(line.takeCalled()).toEqual([])
+    land(duck('commit 3'), 5)
+    expect(line.takeCalled()).toContain(ticket)
+    expect(line.load(loads, 6)).toBeUndefined()
+  })
+
+  it('keeps its turn for long, for it does not try again', () => {
+    for (let round = 0; round < 20; round += 1) {
+      loseOn(`commit ${round}`, round * 10)
+      load(loads, round * 10)
+      land(duck(`landing ${round}`), round * 10 + 1)
+      line.closed('loads', round * 10 + 1)
+    }
+    expect(line.holdMs(loads)).toBe(FIRST_HOLD_MS)
+  })
+
+  it('ends its turn with the connection that it loads on, once that is told from those of readers', () => {
+    for (const round of [1, 2]) {
+      loseOn(`commit ${round}`, round)
+      load(loads, round)
+      land(duck(`landing ${round}`), round)
+      line.takeCalled()
+      line.tick(round + FIRST_HOLD_MS)
+    }
+    loseOn('commit 3', 400)
+    load(loads, 400)
+    land(duck('landing 3'), 400)
+    loseOn('commit 4', 400)
+    line.takeCalled()
+    line.closed('other loads', 401)
+    expect(calledNow()).toEqual([])
+    line.closed('loads', 401)
+    expect(calledNow()).toEqual(['commit 4'])
+  })
+
+  it('is answered at once when it does not come back', () => {
+    const isAnsweredAtOnce = (round: number): boolean => {
+      const nowMs = round * 1_000
+      const ticket = loseOn(`commit ${round}`, nowMs)
+      line.tick(nowMs + FIRST_HOLD_MS)
+      return ticket === undefined
+    }
+    expect([0, 1, 2].map(isAnsweredAtOnce)).toEqual([false, false, false])
+    expect([3, 4, 5, 6, 7].map(isAnsweredAtOnce).at(-1)).toBe(true)
   })
 })
 

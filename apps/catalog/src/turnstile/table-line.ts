@@ -1,11 +1,30 @@
-import type { Caller } from './caller.ts'
+import { beginsBeforeItLoads, type Caller } from './caller.ts'
 import { Crowd, type Debt } from './crowd.ts'
+import {
+  reasonToWait,
+  showsMixing,
+  takesFreeLoad,
+  unknownConnection,
+  type KnownConnection,
+} from './known-connection.ts'
+import {
+  isOfTurn,
+  isSameCaller,
+  startOf,
+  type Arrival,
+  type CommitOutcome,
+  type OpenTurn,
+  type Ticket,
+  type Turn,
+} from './turn.ts'
 import {
   CONNECTIONS_MAX,
   COURTESY_MS_MAX,
   CROWDS_MAX,
   DEBT_MS,
+  FIRST_HOLD_SHARE,
   FREE_LOAD_MS,
+  LIFELINE_COMMITS_MIN,
   LINE_LENGTH_MAX,
   PAST_TURNS_MAX,
   READER_MS,
@@ -13,63 +32,6 @@ import {
   type Head,
   type TurnRules,
 } from './turn-rules.ts'
-
-/** An answer that waits: that to a load, for its turn, or that to a commit out of turn. */
-export interface Ticket {
-  readonly caller: Caller
-  readonly joinedMs: number
-  /** Whether its caller lost a race before. */
-  readonly isRetry: boolean
-  /** Whether its connection was known before, so that the end of that is the end of the caller. */
-  readonly isKnown: boolean
-}
-
-/** The caller whose commit the others wait for. */
-export interface Turn {
-  readonly ticket: Ticket
-  readonly startMs: number
-  /** When the others stop waiting for it, unless its commit has arrived by then. */
-  readonly untilMs: number
-}
-
-interface OpenTurn extends Turn {
-  untilMs: number
-  /** When its last load was answered, and with what. */
-  loadedMs: number
-  head: Head | undefined
-  /** Its commits that have arrived and have no outcome yet. */
-  commitCount: number
-  hadFollowers: boolean
-  /** Whether another commit came between. */
-  isBeaten: boolean
-}
-
-/** A commit whose outcome the line waits for. */
-export interface Arrival {
-  readonly caller: Caller
-  /** The turn that it belongs to, if any; that may be over. */
-  readonly turn: Turn | undefined
-}
-
-/** What became of a commit: it moved a branch, it lost a race, or it tells nothing about races. */
-export type CommitOutcome =
-  | { readonly kind: 'landed'; readonly isStrict: boolean; readonly head: Head | undefined }
-  | { readonly kind: 'lost' }
-  | { readonly kind: 'apart' }
-
-interface KnownConnection {
-  /** What its last load was given or its last commit made, and when that was a load. */
-  head: Head | undefined
-  loadedMs: number | undefined
-  loadCount: number
-  /** Commits of those who loaded on it. */
-  commitCount: number
-  /** Whether it was seen to commit on top of its own last commit, without a load between. */
-  commitsUnloaded: boolean
-  writerUntilMs: number
-  readerUntilMs: number
-  freeLoadUntilMs: number
-}
 
 export interface LineCounts {
   /** Turns that ended because their time was over. */
@@ -139,26 +101,45 @@ export class TableLine {
   }
 
   /** Somebody committed before the table was contended: it takes its turns like those who lost against it. */
-  noteEarlierCommit(caller: Caller, nowMs: number): void {
-    this.#oweTurn(caller, { isHead: false, isLost: false }, nowMs)
+  noteEarlierCommit(caller: Caller, head: Head | undefined, nowMs: number): void {
+    if (!beginsBeforeItLoads(caller)) {
+      return this.#oweTurn(caller, { isHead: false, isLost: false }, nowMs)
+    }
+    // It has its answer, so it may have begun.
+    this.#contend(nowMs)
+    this.#joinForAnswer({ caller, turn: undefined }, { isHead: false, isLost: false }, nowMs)
+    this.#callNext(nowMs)
+    if (this.#turn !== undefined) this.#turn.head = head
   }
 
-  /** A load: its place in the line, which may be called already, or undefined when it is answered at once. */
-  load(caller: Caller, nowMs: number): Ticket | undefined {
+  /**
+   * A load: its place in the line, which may be called already, or undefined when it is answered at once. `isFirst`: the
+   * connection never loaded anything before.
+   */
+  load(caller: Caller, nowMs: number, isFirst = false): Ticket | undefined {
     this.tick(nowMs)
     if (!this.isContended(nowMs)) return undefined
-    const isKnown = this.#connections.has(caller.connection.id)
+    const { id } = caller.connection
+    // Of a client that opens a connection for each request, its end is not that of the caller.
+    const lifeline = this.#connections.has(id) ? id : undefined
     const crowd = this.#crowdOf(caller)
     const connection = this.#connectionOf(caller)
     connection.loadCount += 1
+    if (beginsBeforeItLoads(caller)) {
+      return isFirst ? this.#standAside(caller, nowMs) : undefined
+    }
     if (this.#extendsTurn(caller, crowd, nowMs)) return undefined
-    if (takesFreeLoad(connection, crowd, nowMs)) return undefined
+    if (takesFreeLoad({ connection, crowd }, nowMs)) return undefined
     const debt = reasonToWait(caller, { connection, crowd }, nowMs)
     if (debt === undefined || this.#line.length >= LINE_LENGTH_MAX) return undefined
-    const ticket: Ticket = { caller, joinedMs: nowMs, isRetry: debt.isLost, isKnown }
-    if (debt.isHead) this.#line.unshift(ticket)
-    else this.#line.push(ticket)
-    if (this.#turn !== undefined) this.#turn.hadFollowers = true
+    const ticket: Ticket = {
+      caller,
+      joinedMs: nowMs,
+      isRetry: debt.isLost,
+      lifeline,
+      isAnswer: false,
+    }
+    this.#join(ticket, debt.isHead)
     this.#callNext(nowMs)
     return ticket
   }
@@ -171,14 +152,21 @@ export class TableLine {
     // Loads of those who only read say nothing about how often writers load, nor do loads that wait.
     if (connection.commitCount > 0) this.#crowdOf(caller).countLoad()
     const turn = this.#turn
-    if (turn === undefined || !isSameCaller(turn.ticket.caller, caller)) return
+    if (turn === undefined || !isOfTurn(turn, caller)) return
     turn.head = head
+    if (turn.ticket.isAnswer) turn.loader = caller.connection.id
     this.#extend(turn, nowMs)
   }
 
   /** Lets the turn of this ticket last until then at least. */
   extendTurn(ticket: Ticket, untilMs: number): void {
     if (this.#turn?.ticket === ticket) this.#turn.untilMs = Math.max(this.#turn.untilMs, untilMs)
+  }
+
+  /** The turn that began with the answer to a commit and that this load belongs to: its ticket. */
+  answeredTurn(caller: Caller): Ticket | undefined {
+    const turn = this.#turn
+    return turn?.ticket.isAnswer === true && isOfTurn(turn, caller) ? turn.ticket : undefined
   }
 
   /** The caller of a load has gone. */
@@ -194,11 +182,11 @@ export class TableLine {
   closed(connectionId: string, nowMs: number): void {
     this.#connections.delete(connectionId)
     for (const crowd of this.#crowds.values()) crowd.orphan(connectionId)
+    const isOver = ({ lifeline }: Ticket): boolean => lifeline === connectionId
+    this.#called.push(...this.#line.filter(isOver))
+    this.#line = this.#line.filter((ticket) => !isOver(ticket))
     const ticket = this.#turn?.ticket
-    // Of a client that opens a connection for each request, this is not the end.
-    if (ticket?.isKnown === true && ticket.caller.connection.id === connectionId) {
-      this.leave(ticket, nowMs)
-    }
+    if (ticket !== undefined && isOver(ticket)) this.leave(ticket, nowMs)
   }
 
   /** A commit on top of this state has come; it will be tried whosever turn it is. */
@@ -209,13 +197,11 @@ export class TableLine {
     own.commitCount += 1
     if (showsMixing(own, base)) crowd.markMixed(nowMs)
     const turn = this.#turnOf(caller, base)
-    if (turn !== undefined && !isSameCaller(turn.ticket.caller, caller)) {
-      this.#connectionOf(turn.ticket.caller).commitCount += 1
-    }
+    if (turn !== undefined) this.#countCommitOf(turn, caller)
     if (own.loadedMs === undefined && own.head !== undefined && own.head === base) {
       own.commitsUnloaded = true
     }
-    const loadedMs = turn?.loadedMs ?? (own.head === base ? own.loadedMs : undefined)
+    const loadedMs = startOf(turn) ?? (own.head === base ? own.loadedMs : undefined)
     if (loadedMs !== undefined) crowd.measure(nowMs - loadedMs)
     if (turn === undefined) return { caller, turn }
     if (turn === this.#turn) turn.commitCount += 1
@@ -223,10 +209,23 @@ export class TableLine {
     return { caller, turn }
   }
 
+  /** A commit counts for the connection that was loaded on, too. */
+  #countCommitOf({ ticket, loader }: OpenTurn, caller: Caller): void {
+    if (!ticket.isAnswer) {
+      if (!isSameCaller(ticket.caller, caller)) {
+        this.#connectionOf(ticket.caller).commitCount += 1
+      }
+      return
+    }
+    this.#crowdOf(caller).countAnswer({ isUsed: true })
+    const connection = loader === undefined ? undefined : this.#connections.get(loader)
+    if (connection !== undefined) connection.commitCount += 1
+  }
+
   /** What became of it. The answer to the commit waits for the ticket that comes back, if one does. */
   settle(arrival: Arrival, outcome: CommitOutcome, nowMs: number): Ticket | undefined {
     const turn = this.#turn
-    let courtesy: Ticket | undefined
+    let ticket: Ticket | undefined
     this.#connectionOf(arrival.caller)
     const isInTurn = turn !== undefined && arrival.turn === turn
     if (isInTurn) turn.commitCount -= 1
@@ -239,10 +238,10 @@ export class TableLine {
           turn.isBeaten = true
           this.#keepPast(turn, nowMs)
         }
-        if (outcome.isStrict) courtesy = this.#oweCourtesy(arrival.caller, nowMs)
+        if (outcome.isStrict) ticket = this.#oweCourtesy(arrival, nowMs)
         break
       case 'lost':
-        this.#rememberLoser(arrival, nowMs)
+        ticket = this.#rememberLoser(arrival, nowMs)
         if (isInTurn) this.#endTurn()
         break
       case 'apart':
@@ -250,7 +249,7 @@ export class TableLine {
         break
     }
     this.#callNext(nowMs)
-    return courtesy
+    return ticket
   }
 
   /** Ends what is over by now. */
@@ -260,7 +259,8 @@ export class TableLine {
       this.#endTurn()
       this.#counts.holdsExpired += 1
       this.#keepPast(turn, nowMs)
-      this.#rememberReader(turn, nowMs)
+      if (turn.ticket.isAnswer) this.#crowdOf(turn.ticket.caller).countAnswer({ isUsed: false })
+      else this.#rememberReader(turn, nowMs)
     }
     this.#line = this.#callOld(this.#line, nowMs - this.#rules.waitMsMax)
     this.#courtesies = this.#callOld(this.#courtesies, nowMs - COURTESY_MS_MAX)
@@ -284,7 +284,10 @@ export class TableLine {
 
   /** How long this caller may keep a turn after each load. */
   holdMs(caller: Caller): number {
-    return this.#crowdOf(caller).holdMs(this.#rules.holdMsMax)
+    const { holdMsMax } = this.#rules
+    const holdMs = this.#crowdOf(caller).holdMs(holdMsMax)
+    // Who does not try again pays for a turn that was too short with all that it did.
+    return beginsBeforeItLoads(caller) ? Math.max(holdMs, holdMsMax * FIRST_HOLD_SHARE) : holdMs
   }
 
   /** Calls those who joined by then; the others are left. */
@@ -301,15 +304,63 @@ export class TableLine {
     this.#courtesies = []
   }
 
+  /**
+   * Its next commit would build on what was there when it had this answer, whenever it may load: its turn begins with the
+   * answer. Undefined where that would only keep it waiting.
+   */
+  #joinForAnswer(
+    { caller, turn }: Arrival,
+    { isHead, isLost }: Pick<Debt, 'isHead' | 'isLost'>,
+    nowMs: number,
+  ): Ticket | undefined {
+    const isUseful = this.#crowdOf(caller).usesAnswers && this.isContended(nowMs)
+    if (!isUseful || this.#line.length >= LINE_LENGTH_MAX) return undefined
+    const lifeline = this.#lifelineOf(turn)
+    const ticket = { caller, joinedMs: nowMs, isRetry: isLost, lifeline, isAnswer: true }
+    this.#join(ticket, isHead)
+    return ticket
+  }
+
+  /** Whoever loaded once in another's turn might be a reader; whoever does so each time is the one who commits. */
+  #lifelineOf(turn: OpenTurn | undefined): string | undefined {
+    const { loader } = turn ?? {}
+    if (loader === undefined) return undefined
+    const commitCount = this.#connections.get(loader)?.commitCount ?? 0
+    return commitCount >= LIFELINE_COMMITS_MIN ? loader : undefined
+  }
+
+  #join(ticket: Ticket, isHead: boolean): void {
+    if (isHead) this.#line.unshift(ticket)
+    else this.#line.push(ticket)
+    if (this.#turn !== undefined) this.#turn.hadFollowers = true
+  }
+
+  /**
+   * A caller who is new and began before it loads cannot use a turn: its commit is late already, or would beat the one whose
+   * turn it is. Its load waits for that one, once, and its turn begins with the answer to its commit.
+   */
+  #standAside(caller: Caller, nowMs: number): Ticket | undefined {
+    const { ticket: holder } = this.#turn ?? {}
+    if (holder?.isAnswer !== true || holder.caller.crowd !== caller.crowd) return undefined
+    const ticket = { caller, joinedMs: nowMs, isRetry: false, lifeline: undefined, isAnswer: false }
+    this.#courtesies.push(ticket)
+    return ticket
+  }
+
   /** Its next commit would come without a load, and beat the one who has the turn then. */
-  #oweCourtesy(caller: Caller, nowMs: number): Ticket | undefined {
+  #oweCourtesy(arrival: Arrival, nowMs: number): Ticket | undefined {
+    const { caller } = arrival
+    if (beginsBeforeItLoads(caller)) {
+      return this.#joinForAnswer(arrival, { isHead: false, isLost: false }, nowMs)
+    }
     const { commitsUnloaded } = this.#connectionOf(caller)
     if (!commitsUnloaded || this.#crowdOf(caller).isMixed(nowMs)) return undefined
     const isAwaited = this.#line.length > 0 || this.#pastTurns.some(({ isBeaten }) => isBeaten)
     if (!isAwaited && ![...this.#crowds.values()].some((crowd) => crowd.hasBeaten(nowMs))) {
       return undefined
     }
-    const ticket = { caller, joinedMs: nowMs, isRetry: false, isKnown: true }
+    const lifeline = caller.connection.id
+    const ticket = { caller, joinedMs: nowMs, isRetry: false, lifeline, isAnswer: false }
     this.#courtesies.push(ticket)
     return ticket
   }
@@ -326,6 +377,7 @@ export class TableLine {
       loadedMs: nowMs,
       untilMs: nowMs + this.holdMs(ticket.caller),
       head: undefined,
+      loader: undefined,
       commitCount: 0,
       hadFollowers,
       isBeaten: false,
@@ -379,6 +431,7 @@ export class TableLine {
     const own = this.#connectionOf(caller)
     own.head = head
     own.loadedMs = undefined
+    if (beginsBeforeItLoads(caller)) return
     const writer = turn?.ticket.caller ?? caller
     const connection = this.#connectionOf(writer)
     if (connection.loadCount === 0 || crowd.isMixed(nowMs)) {
@@ -391,12 +444,16 @@ export class TableLine {
     if (crowd.reloadsAfterSuccess) connection.freeLoadUntilMs = nowMs + FREE_LOAD_MS
   }
 
-  #rememberLoser(arrival: Arrival, nowMs: number): void {
+  #rememberLoser(arrival: Arrival, nowMs: number): Ticket | undefined {
     this.#contend(nowMs)
-    const turn = arrival.turn as OpenTurn | undefined // `as`: every turn is made in #callNext
+    const { turn } = arrival
     // Who had the turn and was beaten by a commit out of turn, also one of another process, comes first.
     const isHead = turn !== undefined && (turn === this.#turn || turn.isBeaten)
+    if (beginsBeforeItLoads(arrival.caller)) {
+      return this.#joinForAnswer(arrival, { isHead, isLost: true }, nowMs)
+    }
     this.#oweTurn(turn?.ticket.caller ?? arrival.caller, { isHead, isLost: true }, nowMs)
+    return undefined
   }
 
   /** Whoever loads and does not commit reads. */
@@ -426,56 +483,10 @@ export class TableLine {
     const known = this.#connections.get(id)
     if (known !== undefined) return known
     dropOldest(this.#connections, CONNECTIONS_MAX)
-    const made = {
-      head: undefined,
-      loadedMs: undefined,
-      loadCount: 0,
-      commitCount: 0,
-      commitsUnloaded: false,
-      writerUntilMs: 0,
-      readerUntilMs: 0,
-      freeLoadUntilMs: 0,
-    }
+    const made = unknownConnection()
     this.#connections.set(id, made)
     return made
   }
-}
-
-interface Known {
-  readonly connection: KnownConnection
-  readonly crowd: Crowd
-}
-
-/** Why the load takes a turn; undefined when its caller only reads, as far as can be told. */
-function reasonToWait(
-  caller: Caller,
-  { connection, crowd }: Known,
-  nowMs: number,
-): Pick<Debt, 'isHead' | 'isLost'> | undefined {
-  const { id } = caller.connection
-  const isTold = !crowd.isMixed(nowMs)
-  if (isTold && nowMs < connection.readerUntilMs && !crowd.owes(id, nowMs)) return undefined
-  if (!isTold && connection.loadCount > 3 && connection.commitCount === 0) return undefined
-  const debt = crowd.takeDebt(id, nowMs)
-  if (debt !== undefined) return debt
-  const isWriter = isTold && nowMs < connection.writerUntilMs
-  return isWriter ? { isHead: false, isLost: false } : undefined
-}
-
-function takesFreeLoad(connection: KnownConnection, crowd: Crowd, nowMs: number): boolean {
-  if (crowd.isMixed(nowMs)) return crowd.takeFreeLoad(nowMs)
-  const isFree = nowMs < connection.freeLoadUntilMs
-  connection.freeLoadUntilMs = 0
-  return isFree
-}
-
-/** A caller with a connection of its own builds on what it loaded or committed there last. */
-function showsMixing(connection: KnownConnection, base: Head | undefined): boolean {
-  return connection.head !== undefined && base !== undefined && base !== connection.head
-}
-
-function isSameCaller(one: Caller, other: Caller): boolean {
-  return one.connection.id === other.connection.id && one.crowd === other.crowd
 }
 
 function oldestMs(tickets: readonly Ticket[]): number {

@@ -9,7 +9,7 @@ import { identifierKey, type TableIdentifier } from '../catalog/table-identifier
 import { warehouseOf, type RouteCall } from '../http/route.ts'
 import { callerOf } from './caller.ts'
 import { baseOf, canLoseRace, headAfter, headOf } from './commit-race.ts'
-import type { CommitOutcome } from './table-line.ts'
+import type { CommitOutcome } from './turn.ts'
 import type { AdmittedLoad } from './turnstile.ts'
 
 /** Waits until the load may be answered; undefined, without a wait, where nobody takes turns. */
@@ -18,7 +18,19 @@ export function admitLoad(
   identifier: TableIdentifier,
 ): Promise<AdmittedLoad> | undefined {
   const { turnstile } = call.catalog
-  if (turnstile.isIdle) return undefined
+  const { connection } = call.request
+  if (!turnstile.isOn || connection === undefined) return undefined
+  // Whether this is the first load of its connection is seen before it is noted.
+  const admitted = turnstile.isIdle ? undefined : waitForTurn(call, identifier)
+  turnstile.noteLoad(connection)
+  return admitted
+}
+
+function waitForTurn(
+  call: RouteCall,
+  identifier: TableIdentifier,
+): Promise<AdmittedLoad> | undefined {
+  const { turnstile } = call.catalog
   const table = identifierKey(warehouseOf(call).id, identifier)
   const caller = turnstile.isTakingTurns(table) ? callerOf(call.request) : undefined
   if (caller === undefined) return undefined
@@ -77,12 +89,14 @@ export async function watchCommit<Result>(
     result = await run()
   } catch (error) {
     const mayHaveLost = error instanceof CommitFailedError && changes.length === 1
-    for (const { change, settle } of watched) {
-      void settle({ kind: mayHaveLost && canLoseRace(change.request) ? 'lost' : 'apart' }, aborted)
-    }
+    const settled = watched.map(({ change, settle }) =>
+      settle({ kind: mayHaveLost && canLoseRace(change.request) ? 'lost' : 'apart' }, aborted),
+    )
+    for (const answerable of settled) await answerable
     throw error
   }
-  for (const { change, settle } of watched) await settle(landed(change, result), aborted)
+  const settled = watched.map(({ change, settle }) => settle(landed(change, result), aborted))
+  for (const answerable of settled) await answerable
   return result
 }
 

@@ -22,6 +22,8 @@ export const DEBT_MS = 10_000
 export const READER_MS = 10_000
 /** How long callers that were seen to share connections are told apart by nothing at all. */
 export const MIXED_MS = 60_000
+/** A connection that so many turns with a commit were loaded on belongs to the one who commits. */
+export const LIFELINE_COMMITS_MIN = 2
 /** A load that comes so soon after a success belongs to it. */
 export const FREE_LOAD_MS = 2_000
 /**

@@ -20,10 +20,12 @@ class Client {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   readonly #table: TestTable
   readonly #url: string
+  readonly #userAgent: string
 
-  constructor(catalog: TestCatalog, table: TestTable) {
+  constructor(catalog: TestCatalog, table: TestTable, userAgent = 'turnstile-test/1') {
     this.#url = catalog.running.url
     this.#table = table
+    this.#userAgent = userAgent
   }
 
   load(): Promise<Answer> {
@@ -45,7 +47,7 @@ class Client {
     const { hostname, port } = new URL(this.#url)
     const path = this.#table.path
     return new Promise((resolve, reject) => {
-      const headers = { 'user-agent': 'turnstile-test/1' }
+      const headers = { 'user-agent': this.#userAgent }
       const outgoing = httpRequest(
         { hostname, port, path, method, agent: this.#agent, headers },
         (incoming) => {
@@ -124,6 +126,26 @@ it('answers readers at once, and takes commits whosever turn it is', async () =>
   first.leave()
   expect((await second.append(3n, 2n, 3n)).status).toBe(200)
   expect((await beating).status).toBe(200)
+})
+
+it('answers the commits of DuckDB one after another, whether they landed or lost', async () => {
+  const table = await makeTable(catalog, { levels: ['ns'], name: 'ducks' })
+  const [winner, loser] = [1, 2].map(() => new Client(catalog, table, 'duckdb/v1.5.5(test)')) as [
+    Client,
+    Client,
+  ]
+  expect((await winner.append(1n, undefined, 1n)).status).toBe(200)
+  const lost = loser.append(9n, undefined, 1n)
+  await waitFor(async () => (await queueOf('ducks'))['waiting-count'] === 1n, WAIT)
+  expect((await winner.load()).status).toBe(200)
+  const landed = winner.append(2n, 1n, 2n)
+  expect((await lost).status).toBe(409)
+  await waitFor(async () => (await queueOf('ducks'))['waiting-count'] === 1n, WAIT)
+  const next = loser.append(3n, 2n, 3n)
+  expect((await landed).status).toBe(200)
+  winner.leave()
+  loser.leave()
+  await next.catch((error: Error) => error)
 })
 
 it('goes on when the caller that has the turn disconnects, and when one that waits does', async () => {

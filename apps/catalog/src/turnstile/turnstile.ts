@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import type { Connection } from '../http/exchange.ts'
 import type { Caller } from './caller.ts'
 import { PAUSE_MS_MAX, PauseBudget } from './pause-budget.ts'
-import { TableLine, type CommitOutcome, type Ticket, type Turn } from './table-line.ts'
+import { TableLine } from './table-line.ts'
+import type { CommitOutcome, Ticket, Turn } from './turn.ts'
 import type { Head, TurnRules } from './turn-rules.ts'
 import type { TurnstileMetrics } from './turnstile-metrics.ts'
 
@@ -77,6 +79,12 @@ interface OpenLine {
   pause: Pause | undefined
 }
 
+interface LastCommit {
+  readonly caller: Caller
+  readonly head: Head | undefined
+  readonly atMs: number
+}
+
 /** Appends that wait for one turn. */
 interface Pause {
   readonly ticket: Ticket
@@ -98,9 +106,11 @@ interface Wake {
 export class Turnstile implements TurnstileGauges {
   readonly #options: TurnstileOptions
   readonly #lines = new Map<string, OpenLine>()
-  readonly #lastCommits = new LRUCache<string, { readonly caller: Caller; readonly atMs: number }>({
+  readonly #lastCommits = new LRUCache<string, LastCommit>({
     max: LAST_COMMITS_MAX,
   })
+  /** Connections that have loaded any table. */
+  readonly #loaders = new WeakSet<Connection>()
   readonly #metrics: TurnstileMetrics
   #isStopped = false
 
@@ -131,6 +141,11 @@ export class Turnstile implements TurnstileGauges {
     return this.#lines.size === 0
   }
 
+  /** Takes note of a load of any table. */
+  noteLoad(connection: Connection): void {
+    this.#loaders.add(connection)
+  }
+
   /** Whether loads of this table need `load`. */
   isTakingTurns(table: string): boolean {
     return this.#lines.has(table)
@@ -143,7 +158,8 @@ export class Turnstile implements TurnstileGauges {
   async load(table: string, caller: Caller, aborted: AbortSignal): Promise<AdmittedLoad> {
     const open = this.#lines.get(table)
     if (open === undefined) return PASSED
-    const ticket = open.line.load(caller, this.#options.nowMs())
+    const isFirst = !this.#loaders.has(caller.connection)
+    const ticket = open.line.load(caller, this.#options.nowMs(), isFirst)
     const called = ticket === undefined ? undefined : this.#called(table, { open, ticket }, aborted)
     this.#watch(table, open, caller)
     if (called !== undefined) {
@@ -151,7 +167,7 @@ export class Turnstile implements TurnstileGauges {
       await called
       this.#metrics.waitSeconds.observe((this.#options.nowMs() - startMs) / 1_000)
     }
-    return this.#admitted(table, { open, ticket }, caller)
+    return this.#admitted(table, { open, ticket: ticket ?? open.line.answeredTurn(caller) }, caller)
   }
 
   /** A commit has come. The result is to be called with its outcome, whatever that is. */
@@ -221,7 +237,11 @@ export class Turnstile implements TurnstileGauges {
   #noteWithoutLine(table: string, caller: Caller, outcome: CommitOutcome): void {
     if (outcome.kind === 'lost') this.#openLine(table)
     if (outcome.kind === 'landed' && outcome.isStrict) {
-      this.#lastCommits.set(table, { caller, atMs: this.#options.nowMs() })
+      this.#lastCommits.set(table, {
+        caller,
+        head: outcome.head,
+        atMs: this.#options.nowMs(),
+      })
     }
   }
 
@@ -241,7 +261,7 @@ export class Turnstile implements TurnstileGauges {
     const last = this.#lastCommits.get(table)
     this.#lastCommits.delete(table)
     if (last !== undefined && nowMs - last.atMs < LAST_COMMIT_MS) {
-      open.line.noteEarlierCommit(last.caller, nowMs)
+      open.line.noteEarlierCommit(last.caller, last.head, nowMs)
       this.#watch(table, open, last.caller)
     }
   }
