@@ -17,6 +17,7 @@ export interface KnownConnection {
   freeLoadUntilMs: number
 }
 
+/** What is known of a connection at first: nothing. */
 export function unknownConnection(): KnownConnection {
   return {
     head: undefined,

@@ -59,6 +59,7 @@ export function startOf(turn: OpenTurn | undefined): number | undefined {
   return turn?.ticket.isAnswer === true ? turn.startMs : turn?.loadedMs
 }
 
+/** Whether both came on one connection, with the same credentials. */
 export function isSameCaller(one: Caller, other: Caller): boolean {
   return one.connection.id === other.connection.id && one.crowd === other.crowd
 }

@@ -273,7 +273,7 @@ export const SETTINGS = {
     default: '20s',
     min: 100,
     max: 10 * 60_000,
-    doc: 'The longest that a load waits for its turn; then it is answered anyway. Keep it below the time that clients and proxies wait.',
+    doc: 'The longest that a load, or the answer to a commit of DuckDB, waits for its turn; then it is given anyway. Keep it below the time that clients and proxies wait.',
   }),
   idempotencyLifetimeMs: duration({
     variable: 'TIMELAKE_IDEMPOTENCY_LIFETIME',
