@@ -2,37 +2,21 @@
  * The feed: all events in an order that can be followed by a cursor. The order is by transaction, then by sequence number,
  * and it ends before the oldest transaction that is still open, so nothing comes up behind a cursor that was handed out.
  * The events of one table (view, namespace) come in the order of their numbers, because whoever numbers one has begun its
- * transaction after the one before ended (name-lock.ts sees to that where no comparison of pointers does).
+ * transaction after the one before ended (event-order.ts sees to that where no comparison of pointers does).
  * Errors: those of the session.
  */
 import { feedTag, parseFeedCursor, printFeedCursor } from './feed-cursor.ts'
 import { invariant } from './invariant.ts'
 import { type EventCursor, FIRST_EVENT } from './name-changes.ts'
-import type { EventKind } from './outbox.ts'
-import { areStorableLevels, isStorableName, joinLevels, splitLevels } from './stored-name.ts'
+import { type EventKind, type EventRecord, type RecordedEvent, recordedEventOf } from './outbox.ts'
+import { areStorableLevels, isStorableName, joinLevels } from './stored-name.ts'
 import type { Database, SqlSession } from './sql-session.ts'
 
-export interface FeedEvent {
+export interface FeedEvent extends RecordedEvent {
   /** The place behind this event, as `after` of a later read. */
   readonly cursor: string
-  readonly seq: bigint
-  /** `<id of the table, view or namespace>-<event number>`: the same event always has the same id. */
-  readonly eventId: string
-  readonly warehouseId: string
-  /** The table or view. Absent for events of namespaces, like `tableUuid` and `name`. */
-  readonly tableId: string | undefined
-  readonly tableUuid: string | undefined
-  /** Dense per table, view or namespace, from 1. */
-  readonly eventNumber: bigint
-  readonly kind: EventKind
-  /** The names at the time of the event; after a rename, the new ones. */
-  readonly levels: readonly string[]
-  readonly name: string | undefined
-  /** JSON text. */
-  readonly payload: string
   /** JSON text, once it was made (event-details.ts). */
   readonly details: string | undefined
-  readonly createdAtMs: number
 }
 
 /** An event passes when every member that is there lets it pass; an empty list lets nothing pass. */
@@ -140,7 +124,7 @@ from feed left join page on true left join outbox_event e on e.seq = page.seq
   left join event_details d on d.seq = page.seq
 order by page.transaction_id, page.seq`
 
-interface ReadRow {
+interface ReadRow extends EventRecord {
   readonly feed_id: string
   readonly is_pruned: boolean
   readonly reach: string
@@ -148,17 +132,6 @@ interface ReadRow {
   readonly scanned_transaction_id: string | null
   readonly scanned_seq: bigint | null
   readonly transaction_id: string | null
-  readonly seq: bigint
-  readonly event_id: string
-  readonly warehouse_id: string
-  readonly table_id: string | null
-  readonly table_uuid: string | null
-  readonly event_number: bigint
-  readonly kind: EventKind
-  readonly levels: string
-  readonly name: string | null
-  readonly payload: string
-  readonly created_at_ms: bigint
   readonly details: string | null
 }
 
@@ -217,25 +190,9 @@ function filterParameters({ warehouseIds, kinds, namespaces, tables }: FeedFilte
 
 function eventOf(row: ReadRow, feedId: string): readonly FeedEvent[] {
   if (row.transaction_id === null) return []
-  const { seq } = row
   const transactionId = BigInt(row.transaction_id)
-  return [
-    {
-      cursor: printFeedCursor({ feedId, transactionId, seq }),
-      seq,
-      eventId: row.event_id,
-      warehouseId: row.warehouse_id,
-      tableId: row.table_id ?? undefined,
-      tableUuid: row.table_uuid ?? undefined,
-      eventNumber: row.event_number,
-      kind: row.kind,
-      levels: splitLevels(row.levels),
-      name: row.name ?? undefined,
-      payload: row.payload,
-      details: row.details ?? undefined,
-      createdAtMs: Number(row.created_at_ms),
-    },
-  ]
+  const cursor = printFeedCursor({ feedId, transactionId, seq: row.seq })
+  return [{ ...recordedEventOf(row), cursor, details: row.details ?? undefined }]
 }
 
 /** The cursor behind everything that is there now: what a follower of news begins with. */

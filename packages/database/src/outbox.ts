@@ -37,7 +37,8 @@ export interface EventInput {
   readonly payload: string
 }
 
-export interface OutboxEvent {
+/** An event as it was written down. */
+export interface RecordedEvent {
   readonly seq: bigint
   /** `<id of the table, view or namespace>-<event number>`: the same event always has the same id. */
   readonly eventId: string
@@ -45,6 +46,7 @@ export interface OutboxEvent {
   /** The table or view. Absent for events of namespaces, like `tableUuid` and `name`. */
   readonly tableId: string | undefined
   readonly tableUuid: string | undefined
+  /** Dense per table, view or namespace, from 1. */
   readonly eventNumber: bigint
   readonly kind: EventKind
   /** The names at the time of the event; after a rename, the new ones. */
@@ -52,10 +54,13 @@ export interface OutboxEvent {
   readonly name: string | undefined
   readonly payload: string
   readonly createdAtMs: number
+}
+
+export interface OutboxEvent extends RecordedEvent {
   readonly dispatchedAtMs: number | undefined
 }
 
-interface OutboxRow {
+export interface EventRecord {
   readonly seq: bigint
   readonly event_id: string
   readonly warehouse_id: string
@@ -67,6 +72,9 @@ interface OutboxRow {
   readonly name: string | null
   readonly payload: string
   readonly created_at_ms: bigint
+}
+
+interface OutboxRow extends EventRecord {
   readonly dispatched_at_ms: bigint | null
 }
 
@@ -111,6 +119,15 @@ export async function outboxDepth(
 }
 
 function eventOf(row: OutboxRow): OutboxEvent {
+  const { dispatched_at_ms: dispatchedAtMs } = row
+  return {
+    ...recordedEventOf(row),
+    dispatchedAtMs: dispatchedAtMs === null ? undefined : Number(dispatchedAtMs),
+  }
+}
+
+/** The event in a row of outbox_event. */
+export function recordedEventOf(row: EventRecord): RecordedEvent {
   return {
     seq: row.seq,
     eventId: row.event_id,
@@ -123,6 +140,5 @@ function eventOf(row: OutboxRow): OutboxEvent {
     name: row.name ?? undefined,
     payload: row.payload,
     createdAtMs: Number(row.created_at_ms),
-    dispatchedAtMs: row.dispatched_at_ms === null ? undefined : Number(row.dispatched_at_ms),
   }
 }
