@@ -184,9 +184,7 @@ export class CommitLanes<Member extends LaneMember> {
   #refusalOf(names: readonly string[]): Error | undefined {
     if (this.#isStopped) return new NotAppliedError('the server is stopping')
     const full = names.find((name) => !this.hasRoom(name))
-    if (full === undefined) return undefined
-    const text = `cannot queue a commit: ${this.depthOf(full)} commits wait for this table already`
-    return new CommitQueueFullError(text)
+    return full === undefined ? undefined : new CommitQueueFullError(this.depthOf(full))
   }
 
   /** The task of a group: lands whoever waits until nobody does. Others may join meanwhile, until a task comes behind. */

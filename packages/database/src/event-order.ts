@@ -3,7 +3,7 @@
  * and then change what a transaction with a higher number left: by its own number its event would come before that one's.
  * Such changes move their event behind the others of the same table, view or namespace.
  */
-import { type DatabaseOrTransaction, inTransaction } from './lock-locations.ts'
+import { type DatabaseOrTransaction, inTransaction, isSerial } from './lock-locations.ts'
 import type { SqlSession } from './sql-session.ts'
 
 // Looks only at events of transactions that began after this one. A transaction that is still open holds back the feed from
@@ -18,7 +18,7 @@ from (
 where own.transaction_id = pg_current_xact_id() and starts_with(own.event_id, $1::text || '-')`
 
 /**
- * Runs a change of the subject (table, view or namespace) in one transaction with what keeps its events in the order of
+ * Runs a change of the subject (table, view or namespace), which writes with one statement, in one transaction with what keeps its events in the order of
  * their numbers. The change must hold the subject's row when it ends. Answers what it answers.
  */
 export function inEventOrder<T>(
@@ -27,7 +27,7 @@ export function inEventOrder<T>(
   change: (session: SqlSession) => Promise<T>,
 ): Promise<T> {
   // Nothing begins while another change is under way, so nothing can come before it.
-  if ('isSerial' in session && session.isSerial) return change(session)
+  if (isSerial(session)) return change(session)
   return inTransaction(session, async (held) => {
     const outcome = await change(held)
     await held.query(MOVE_BEHIND, [subjectId])

@@ -20,7 +20,7 @@ export function whileLocationsStand<T>(
   warehouse: WarehouseOf,
   change: (session: SqlSession) => Promise<T>,
 ): Promise<T> {
-  if ('isSerial' in session && session.isSerial) return change(session)
+  if (isSerial(session)) return change(session)
   return inTransaction(session, async (held) => {
     await lockLocations(held, warehouse)
     return change(held)
@@ -43,6 +43,11 @@ export async function lockLocations(session: SqlSession, warehouse: WarehouseOf)
     'tableId' in warehouse ? warehouse.tableId : null,
     'droppedTableId' in warehouse ? warehouse.droppedTableId : null,
   ])
+}
+
+/** Whether nobody else can do anything between two looks, so that a change of one statement needs nothing around it. */
+export function isSerial(session: DatabaseOrTransaction): boolean {
+  return 'isSerial' in session && session.isSerial === true
 }
 
 /** Runs in a transaction of its own, or in the one that is open already. */

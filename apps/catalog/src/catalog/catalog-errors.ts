@@ -130,8 +130,8 @@ export class CommitQueueFullError extends Error {
   override readonly name = 'CommitQueueFullError'
   /** When there may be room again. */
   readonly retryAfterMs: number
-  constructor(message: string, retryAfterMs = 0) {
-    super(message)
+  constructor(depth: number, retryAfterMs = 0) {
+    super(`cannot queue a commit: ${depth} commits wait for this table already`)
     this.retryAfterMs = retryAfterMs
   }
 }

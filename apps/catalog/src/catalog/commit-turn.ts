@@ -46,8 +46,11 @@ export function isTurnOfAnother(catalog: Catalog, { commitTurn }: TableRow): boo
   return commitTurn !== undefined && commitTurn !== catalog.processId
 }
 
-/** Passes a turn on that needed no swap. */
-export async function giveTurnBack(catalog: Catalog, { id: tableId }: TableRow): Promise<void> {
-  if (catalog.config.isOnlyWriter) return
+/** Passes a turn on that needed no swap, if the row was read in it. */
+export async function giveTurnBack(
+  catalog: Catalog,
+  { id: tableId, commitTurn }: TableRow,
+): Promise<void> {
+  if (commitTurn !== catalog.processId) return
   await passTurn(catalog.context.database, { tableId, processId: catalog.processId })
 }

@@ -1,8 +1,8 @@
+import type { TableRow } from '@timelake/database/table-row'
 import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { LaneMember } from '../commit-lanes.ts'
 import type { MutationScope } from './catalog.ts'
-import type { KnownRow } from './commit-target.ts'
 import type { AppendIntent, AppendVerdict } from './plan-appends.ts'
 import type { TableIdentifier } from './table-identifier.ts'
 
@@ -33,7 +33,7 @@ export interface GroupMember extends LaneMember, MutationScope {
   readonly identifier: TableIdentifier
   readonly ask: GroupAsk
   /** What was found under the name a moment ago, when nobody else waited. */
-  readonly known: KnownRow | undefined
+  readonly known: TableRow | undefined
   readonly joinedAtMs: number
   resolve(answer: MemberAnswer): void
   reject(error: unknown): void

@@ -73,7 +73,7 @@ async function landInGroup(
     ask: { kind: 'request', requests, requestHash, answers, isRebaseAsked },
     orderingClass,
     // Without anybody in front, what was found is as good as what would be found again.
-    known: catalog.lanes.isFree(row.id) ? { row } : undefined,
+    known: catalog.lanes.isFree(row.id) ? row : undefined,
   })
   return answer.loaded
 }

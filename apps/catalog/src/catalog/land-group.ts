@@ -101,8 +101,8 @@ async function findGroupTable(
     if (row === undefined || row.kind === 'view') throw new NoSuchTableError(identifier)
     return row
   }
-  const isKnown = attempt === 1 && members.length === 1 && known?.row?.kind === 'table'
-  let row = isKnown && known.row !== undefined ? known.row : await find()
+  const isAlone = attempt === 1 && members.length === 1
+  let row = (isAlone ? known : undefined) ?? (await find())
   if (!catalog.config.isOnlyWriter && (attempt > 1 || isTurnOfAnother(catalog, row))) {
     await takeTurn(catalog, row)
     row = await find()

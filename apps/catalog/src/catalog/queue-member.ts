@@ -33,9 +33,7 @@ async function waitForRoom(catalog: Catalog, lane: string, member: WaitingMember
     if (catalog.lanes.hasRoom(lane)) return
   }
   await refuseStale(catalog, member)
-  const depth = catalog.lanes.depthOf(lane)
-  const text = `cannot queue a commit: ${depth} commits wait for this table already`
-  throw new CommitQueueFullError(text, catalog.lanes.expectedWaitMs(lane))
+  throw new CommitQueueFullError(catalog.lanes.depthOf(lane), catalog.lanes.expectedWaitMs(lane))
 }
 
 /** Throws CommitFailedError for a commit that cannot land any more, whenever its turn would come. */

@@ -1,9 +1,7 @@
 import type { ManifestEntry } from '../manifest/data-file.ts'
-import { describeManifest } from '../manifest/describe-manifest.ts'
 import type { ManifestFile } from '../manifest/manifest-file.ts'
 import { partitionType } from '../manifest/partition-type.ts'
-import { writeManifest } from '../manifest/write-manifest.ts'
-import { currentSchema, type NewFile, schemasNewestFirst } from '../snapshot/new-snapshot.ts'
+import { makeManifest, type NewFile, schemasNewestFirst } from '../snapshot/new-snapshot.ts'
 import type { PartitionSpec } from '../spec/partition-spec.ts'
 import type { TableMetadata } from '../spec/table-metadata.ts'
 import type { ManifestContent, OwnManifest } from './own-manifests.ts'
@@ -132,19 +130,15 @@ function extract(
     snapshotId,
     dataFile,
   }))
-  const { formatVersion } = metadata
-  const schema = currentSchema(metadata)
-  const bytes = writeManifest({ formatVersion, schema, spec, partition, content: 'data', entries })
-  const location = newLocation()
-  const manifest = describeManifest({
-    manifestPath: location,
-    lengthBytes: bytes.length,
+  const made = makeManifest({
+    metadata,
     spec,
     partition,
     content: 'data',
     entries,
+    location: newLocation(),
     snapshotId,
     sequenceNumber,
   })
-  return { location, bytes, manifest, content: { formatVersion, entries } }
+  return { ...made, content: { formatVersion: metadata.formatVersion, entries } }
 }

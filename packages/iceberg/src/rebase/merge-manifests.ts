@@ -1,10 +1,8 @@
 import type { ManifestEntry } from '../manifest/data-file.ts'
-import { describeManifest } from '../manifest/describe-manifest.ts'
 import type { ManifestFile } from '../manifest/manifest-file.ts'
 import { partitionType } from '../manifest/partition-type.ts'
 import { resolveEntries } from '../manifest/resolve-entries.ts'
-import { writeManifest } from '../manifest/write-manifest.ts'
-import { currentSchema, schemasNewestFirst } from '../snapshot/new-snapshot.ts'
+import { makeManifest, schemasNewestFirst } from '../snapshot/new-snapshot.ts'
 import { invariant } from '../spec/invariant.ts'
 import type { TableMetadata } from '../spec/table-metadata.ts'
 import type { NewManifest } from './attach-append.ts'
@@ -141,22 +139,19 @@ export function mergeManifests(merge: ManifestMerge): NewManifest {
   const specId = inputs[0]?.manifest.partitionSpecId
   const spec = metadata.partitionSpecs.find((candidate) => candidate.specId === specId)
   invariant(spec !== undefined, `a merge of manifests of spec ${specId}, which the table lacks`)
-  const { formatVersion } = metadata
   const partition = partitionType(spec, schemasNewestFirst(metadata))
-  const schema = currentSchema(metadata)
-  const bytes = writeManifest({ formatVersion, schema, spec, partition, content: 'data', entries })
-  const manifest = describeManifest({
-    manifestPath: location,
-    lengthBytes: bytes.length,
+  const made = makeManifest({
+    metadata,
     spec,
     partition,
     content: 'data',
     entries,
+    location,
     snapshotId,
     sequenceNumber,
   })
-  const content = { formatVersion, entries }
-  return { location, bytes, manifest: withRowIds(merge, manifest, entries), content }
+  const content = { formatVersion: metadata.formatVersion, entries }
+  return { ...made, manifest: withRowIds(merge, made.manifest, entries), content }
 }
 
 /** All its rows have ids of their own, so it takes none: naming the lowest keeps the list from giving it new ones. */

@@ -95,17 +95,30 @@ function writeOne(
   entries: readonly ManifestEntry[],
   index: number,
 ): NewFile & { manifest: ManifestFile } {
-  const { metadata, identity, spec, partition, content } = plan
-  const { formatVersion } = metadata
-  const bytes = writeManifest({
-    formatVersion,
-    schema: currentSchema(metadata),
-    spec,
-    partition,
-    content,
+  const { metadata, identity } = plan
+  return makeManifest({
+    ...plan,
     entries,
+    location: identity.fileLocation(`${identity.commitUuid}-m${index}.avro`),
+    snapshotId: identity.snapshotId,
+    sequenceNumber: nextSequenceNumber(metadata),
   })
-  const location = identity.fileLocation(`${identity.commitUuid}-m${index}.avro`)
+}
+
+/** What a new manifest of a table holds, where it will be, and the snapshot whose list names it first. */
+export interface ManifestToMake extends Omit<ManifestPlan, 'identity'> {
+  readonly entries: readonly ManifestEntry[]
+  readonly location: string
+  readonly snapshotId: bigint
+  readonly sequenceNumber: bigint
+}
+
+/** The bytes of a manifest in the table's format version and current schema, and its entry in a manifest list. */
+export function makeManifest(made: ManifestToMake): NewFile & { manifest: ManifestFile } {
+  const { metadata, spec, partition, content, entries, location } = made
+  const { formatVersion } = metadata
+  const schema = currentSchema(metadata)
+  const bytes = writeManifest({ formatVersion, schema, spec, partition, content, entries })
   const manifest = describeManifest({
     manifestPath: location,
     lengthBytes: bytes.length,
@@ -113,8 +126,8 @@ function writeOne(
     partition,
     content,
     entries,
-    snapshotId: identity.snapshotId,
-    sequenceNumber: nextSequenceNumber(metadata),
+    snapshotId: made.snapshotId,
+    sequenceNumber: made.sequenceNumber,
   })
   return { location, bytes, manifest }
 }
