@@ -1,3 +1,4 @@
+import { TRUSTED_CALLER, type Caller } from '../access/caller.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { errorAnswer } from './error-response.ts'
 import type { HttpAnswer, HttpRequest } from './exchange.ts'
@@ -29,12 +30,13 @@ export function makeDispatch(catalog: Catalog, routes: readonly Route[]): Dispat
     const route = match.outcome === 'matched' ? match.route : undefined
     const operationId = route?.operationId ?? 'none'
     try {
-      if (guard !== undefined) checkCaller(guard, request, route)
+      const caller = guard === undefined ? TRUSTED_CALLER : await identify(guard, request, route)
       if (match.outcome !== 'matched') throw unmatched(request.method, path, match)
       const prefix = match.parameters['prefix']
       const warehouse =
         prefix === undefined ? undefined : await catalog.warehouses.byName(decodeSegment(prefix))
-      const base = { catalog, request, parameters: match.parameters, query, warehouse }
+      const { parameters } = match
+      const base = { catalog, caller, request, parameters, query, warehouse }
       const call: RouteCall = { ...base, body: undefined, slot: undefined }
       const answer = await runRoute(match.route, call, running)
       return { answer, operationId }
@@ -44,8 +46,12 @@ export function makeDispatch(catalog: Catalog, routes: readonly Route[]): Dispat
   }
 }
 
-function checkCaller(guard: Guard, request: HttpRequest, route: Route | undefined): void {
-  guard(
+function identify(
+  guard: Guard,
+  request: HttpRequest,
+  route: Route | undefined,
+): Caller | Promise<Caller> {
+  return guard(
     {
       host: request.header('host'),
       origin: request.header('origin'),

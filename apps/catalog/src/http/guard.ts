@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { OPERATOR, TRUSTED_CALLER, type Caller } from '../access/caller.ts'
 import { ForbiddenError, NotAuthorizedError } from './request-errors.ts'
 
 export interface GuardRules {
@@ -18,7 +19,8 @@ export interface GuardedHeaders {
   readonly authorization: string | undefined
 }
 
-export type Guard = (headers: GuardedHeaders, isOpen: boolean) => void
+/** Answers who the caller is. */
+export type Guard = (headers: GuardedHeaders, isOpen: boolean) => Caller | Promise<Caller>
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]']
 
@@ -31,7 +33,7 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]']
 export function makeGuard(rules: GuardRules): Guard {
   const acceptsAnyHost = isWildcard(rules.host) && rules.allowedHosts.length === 0
   const checkHost = acceptsAnyHost ? () => {} : makeHostCheck(rules)
-  const checkToken = makeTokenCheck(rules.token)
+  const identify = makeTokenCheck(rules.token)
   const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()))
   return (headers, isOpen) => {
     checkHost(headers.host)
@@ -41,7 +43,8 @@ export function makeGuard(rules: GuardRules): Guard {
     if (isForeign && (acceptsAnyHost || !isSameOrigin(origin, headers.host))) {
       throw new ForbiddenError(`requests from origin ${origin} are not allowed`)
     }
-    if (!isOpen) checkToken(headers.authorization)
+    if (isOpen) return TRUSTED_CALLER
+    return identify(headers.authorization)
   }
 }
 
@@ -65,13 +68,13 @@ function isSameOrigin(origin: string, host: string | undefined): boolean {
   return host !== undefined && origin.replace(/^https?:\/\//, '') === host.toLowerCase()
 }
 
-function makeTokenCheck(token: string | undefined): (authorization: string | undefined) => void {
-  if (token === undefined) return () => {}
+function makeTokenCheck(token: string | undefined): (authorization: string | undefined) => Caller {
+  if (token === undefined) return () => TRUSTED_CALLER
   const expected = digest(token)
   return (authorization) => {
     const sent = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
     // Digests have one length, so the comparison takes the same time for every text.
-    if (sent !== undefined && timingSafeEqual(digest(sent.trim()), expected)) return
+    if (sent !== undefined && timingSafeEqual(digest(sent.trim()), expected)) return OPERATOR
     throw new NotAuthorizedError(
       sent === undefined ? 'a bearer token is required' : 'the bearer token is not valid',
     )

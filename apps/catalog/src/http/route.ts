@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer'
+import type { Caller } from '../access/caller.ts'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import type { Warehouse } from '../catalog/warehouse.ts'
 import type { Catalog, IdempotencySlot, StoredOutcome } from '../catalog/catalog.ts'
@@ -22,6 +23,7 @@ export interface Route {
 /** What a route handler gets. Path parameters and the query are raw. */
 export interface RouteCall {
   readonly catalog: Catalog
+  readonly caller: Caller
   readonly request: HttpRequest
   readonly parameters: RawParameters
   readonly query: string

@@ -1,22 +1,17 @@
 import { FAULT_POINTS, type FaultPoint } from './fault-points.ts'
 import { nearestName } from './nearest-name.ts'
-import { parseBytes, parseCount, parseDurationMs, type Bounds } from './quantity.ts'
+import {
+  bytes,
+  choice,
+  count,
+  duration,
+  list,
+  listOf,
+  text,
+  toggle,
+  type SettingDefinition,
+} from './setting-kinds.ts'
 import { parseRange, type AddressRange } from './webhooks/address-ranges.ts'
-
-/** What a setting's text must look like; `README.md` explains each kind once. */
-export type SettingKind = 'text' | 'count' | 'bytes' | 'duration' | 'switch' | 'list' | 'choice'
-
-/** One process setting. `read` turns the text of the variable into a value or throws a sentence fragment. */
-export interface SettingDefinition<Value> {
-  readonly variable: string
-  readonly kind: SettingKind
-  /** As it would be written in the variable; undefined when the setting has no default. */
-  readonly defaultText: string | undefined
-  readonly bounds?: Bounds
-  readonly doc: string
-  readonly isSecret: boolean
-  readonly read: (text: string) => Value
-}
 
 /** A setting whose text is wrong, or a variable that does not exist. The message is a whole sentence. */
 export class SettingsError extends Error {
@@ -27,42 +22,6 @@ export class SettingsError extends Error {
     this.variable = variable
   }
 }
-
-interface Description<Text extends string | undefined> {
-  readonly variable: string
-  readonly default: Text
-  readonly doc: string
-}
-
-type Bounded<Text extends string | undefined> = Description<Text> & Bounds
-
-type Read<Value, Text> = SettingDefinition<Text extends string ? Value : Value | undefined>
-
-function define<Value, Text extends string | undefined>(
-  kind: SettingKind,
-  description: Description<Text> & Partial<Bounds> & { readonly isSecret?: boolean },
-  read: (text: string) => Value,
-): Read<Value, Text> {
-  const { variable, doc, min, max } = description
-  const bounds = min === undefined || max === undefined ? {} : { bounds: { min, max } }
-  const isSecret = description.isSecret ?? false
-  return { variable, kind, defaultText: description.default, ...bounds, doc, isSecret, read }
-}
-
-const text = <T extends string | undefined>(d: Description<T> & { isSecret?: boolean }) =>
-  define('text', d, readText)
-const count = <T extends string | undefined>(d: Bounded<T>) =>
-  define('count', d, (value) => parseCount(value, d))
-const bytes = <T extends string | undefined>(d: Bounded<T>) =>
-  define('bytes', d, (value) => parseBytes(value, d))
-const duration = <T extends string | undefined>(d: Bounded<T>) =>
-  define('duration', d, (value) => parseDurationMs(value, d))
-const toggle = <T extends string | undefined>(d: Description<T>) => define('switch', d, readSwitch)
-const list = <T extends string | undefined>(d: Description<T>) => define('list', d, readList)
-const choice = <Value extends string, T extends Value | undefined>(
-  values: readonly Value[],
-  d: Description<T>,
-) => define('choice', d, (value) => readChoice(value, values))
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
@@ -334,15 +293,11 @@ export const SETTINGS = {
     default: 'on',
     doc: 'Whether this process sends events to webhooks. Processes on one database share the work.',
   }),
-  webhookAllowedAddresses: define(
-    'list',
-    {
-      variable: 'TIMELAKE_WEBHOOK_ALLOWED_ADDRESSES',
-      default: '',
-      doc: 'Addresses and ranges beside public ones where webhooks may lead, over http too, for example `10.0.0.0/8,127.0.0.1`. All processes on one database need the same ones.',
-    },
-    (value) => readList(value).map(readRange),
-  ),
+  webhookAllowedAddresses: listOf(readRange, {
+    variable: 'TIMELAKE_WEBHOOK_ALLOWED_ADDRESSES',
+    default: '',
+    doc: 'Addresses and ranges beside public ones where webhooks may lead, over http too, for example `10.0.0.0/8,127.0.0.1`. All processes on one database need the same ones.',
+  }),
   webhookTimeoutMs: duration({
     variable: 'TIMELAKE_WEBHOOK_TIMEOUT',
     default: '10s',
@@ -447,34 +402,9 @@ function readSetting(definition: SettingDefinition<unknown>, found: string | und
   }
 }
 
-function readText(value: string): string {
-  const isPlain = /^[\x21-\x7e\u00a0-\uffff]([^\0-\x1f\x7f]*[^\s\0-\x1f\x7f])?$/u.test(value)
-  if (!isPlain) throw new Error('text without control characters or outer spaces')
-  return value
-}
-
-function readSwitch(value: string): boolean {
-  if (value === 'on' || value === 'true') return true
-  if (value === 'off' || value === 'false') return false
-  throw new Error('on or off')
-}
-
-function readList(value: string): readonly string[] {
-  const items = value.split(',').map((item) => item.trim())
-  if (value === '') return []
-  if (items.some((item) => item === '')) throw new Error('items separated by single commas')
-  return items
-}
-
 function readRange(text: string): AddressRange {
   const range = parseRange(text)
   if (range === undefined)
     throw new Error('addresses or ranges such as 10.0.0.0/8, separated by commas')
   return range
-}
-
-function readChoice<Value extends string>(value: string, values: readonly Value[]): Value {
-  const match = values.find((candidate) => candidate === value)
-  if (match === undefined) throw new Error(`one of ${values.join(', ')}`)
-  return match
 }
