@@ -40,6 +40,8 @@ export interface Fault {
   readonly code?: string
   /** Of `delay`. */
   readonly delayMs?: number
+  /** Called when a request is hit, before anything happens to it: what others did just then. */
+  readonly onHit?: () => void
 }
 
 export interface SeenRequest {
@@ -179,6 +181,7 @@ class Double {
     active.seenCount += 1
     if (active.seenCount <= skip) return undefined
     active.hitCount += 1
+    active.fault.onHit?.()
     return active.fault
   }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { heapBytesInUse } from '@timelake/testing/heap-in-use'
@@ -10,7 +11,7 @@ import { makeNamespace, makeTable } from '../test-tables.ts'
 
 const SNAPSHOT_COUNT = 10_000
 const METADATA_BYTES_MAX = 5_000_000
-const PATH = '/v1/main/namespaces/ns/tables/deep'
+const TABLES = '/v1/main/namespaces/ns/tables'
 
 let catalog: TestCatalog
 let readCount = 0
@@ -30,15 +31,15 @@ beforeAll(async () => {
 afterAll(() => catalog.stop())
 
 /** A table with a long history, written by somebody else. */
-function writeHistory(): string {
-  const directory = `${catalog.directory}/deep`
+function writeHistory(name: string): string {
+  const directory = `${catalog.directory}/${name}`
   const nowMs = BigInt(catalog.clock.nowMs())
   const last = BigInt(SNAPSHOT_COUNT)
   const ids = Array.from({ length: SNAPSHOT_COUNT }, (_, index) => BigInt(index + 1))
   mkdirSync(`${directory}/metadata`, { recursive: true })
   const text = printJson({
     'format-version': 2n,
-    'table-uuid': '11111111-2222-3333-4444-555555555555',
+    'table-uuid': randomUUID(),
     location: `file://${directory}`,
     'last-sequence-number': last,
     'last-updated-ms': nowMs,
@@ -65,45 +66,54 @@ function writeHistory(): string {
   return `file://${file}`
 }
 
-const commit = (...updates: JsonObject[]) => catalog.call('POST', PATH, { body: { updates } })
+const commit = (path: string, ...updates: JsonObject[]) =>
+  catalog.call('POST', path, { body: { updates } })
 
 /** Answers are dropped here, so that they do not count as memory of the server. */
-async function loadInEveryWay(): Promise<void> {
-  const { headers: tags, text } = await catalog.call('GET', PATH)
+async function loadInEveryWay(path: string): Promise<void> {
+  const { headers: tags, text } = await catalog.call('GET', path)
   const readsBefore = readCount
   const headers = { 'if-none-match': String(tags.etag) }
-  expect((await catalog.call('GET', PATH, { headers })).status).toBe(304)
+  expect((await catalog.call('GET', path, { headers })).status).toBe(304)
   expect(readCount).toBe(readsBefore)
-  const refs = await catalog.call('GET', `${PATH}?snapshots=refs`)
+  const refs = await catalog.call('GET', `${path}?snapshots=refs`)
   expect(member(refs.json, 'metadata', 'snapshots')).toHaveLength(1)
-  const loads = await Promise.all([1, 2, 3, 4, 5].map(() => catalog.call('GET', PATH)))
+  const loads = await Promise.all([1, 2, 3, 4, 5].map(() => catalog.call('GET', path)))
   expect(loads.map((load) => load.text === text)).toEqual(Array(5).fill(true))
 }
 
-async function outgrow(): Promise<void> {
+async function outgrow(path: string): Promise<void> {
   const comment = 'x'.repeat(METADATA_BYTES_MAX - 1_000_000)
-  const refused = await commit({ action: 'set-properties', updates: { comment } })
+  const refused = await commit(path, { action: 'set-properties', updates: { comment } })
   expect(refused.status).toBe(400)
   expect(errorOf(refused).message).toContain('expire snapshots first')
 }
 
-async function expireToTen(): Promise<void> {
+async function expireToTen(path: string): Promise<void> {
   const ids = Array.from({ length: SNAPSHOT_COUNT - 10 }, (_, index) => BigInt(index + 1))
-  const expired = await commit({ action: 'remove-snapshots', 'snapshot-ids': ids })
+  const expired = await commit(path, { action: 'remove-snapshots', 'snapshot-ids': ids })
   expect(expired.status).toBe(200)
   expect(member(expired.json, 'metadata', 'snapshots')).toHaveLength(10)
 }
 
+/** A table of that name comes with its long history, is used, outgrows the limit, and is left with ten snapshots. */
+async function liveThrough(name: string): Promise<void> {
+  const path = `${TABLES}/${name}`
+  const body = { name, 'metadata-location': writeHistory(name) }
+  expect((await catalog.call('POST', '/v1/main/namespaces/ns/register', { body })).status).toBe(200)
+  await loadInEveryWay(path)
+  await outgrow(path)
+  await expireToTen(path)
+}
+
 it('a long history is loaded, refused where it outgrows the limit, and leaves the memory when it is expired (B093)', async () => {
   const small = await makeTable(catalog, { levels: ['ns'], name: 'small' })
+  // The first one also brings code and pools into memory, which stay.
+  await liveThrough('first')
   const beforeBytes = heapBytesInUse()
-  const body = { name: 'deep', 'metadata-location': writeHistory() }
-  expect((await catalog.call('POST', '/v1/main/namespaces/ns/register', { body })).status).toBe(200)
-  await loadInEveryWay()
+  await liveThrough('second')
   expect((await catalog.call('GET', small.path)).status).toBe(200)
-  await outgrow()
-  await expireToTen()
-  expect(heapBytesInUse() - beforeBytes).toBeLessThan(5_000_000)
+  expect(heapBytesInUse() - beforeBytes).toBeLessThan(2_000_000)
 })
 
 it('appends with expiry keep the metadata as small as it was (B094)', async () => {
