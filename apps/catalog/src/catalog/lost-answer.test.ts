@@ -1,6 +1,6 @@
 import { DatabaseUnavailableError } from '@timelake/database/database-errors'
 import type { Database } from '@timelake/database/sql-session'
-import { SWAP_MANY } from '@timelake/database/swap-many'
+import { isSwapStatement } from '@timelake/database/swap-statement'
 import { testServices } from '@timelake/testing/test-services'
 import { readManifestList } from '@timelake/iceberg/manifest/read-manifest-list'
 import { decodeLoadTableResult } from '@timelake/iceberg/rest/load-table-json'
@@ -32,7 +32,7 @@ describe.skipIf(!isWithPostgres)('a swap whose answer is lost while others commi
       query: async <Row>(text: string, params?: readonly unknown[]) => {
         const rows = await database.query<Row>(text, params)
         const then = whenLost
-        if (text !== SWAP_MANY || then === undefined) return rows
+        if (!isSwapStatement(text) || then === undefined) return rows
         whenLost = undefined
         await then()
         throw new DatabaseUnavailableError('connection lost')

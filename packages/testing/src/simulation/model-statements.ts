@@ -10,7 +10,7 @@ import {
 import { findLandedCommit } from '@timelake/database/landed-commits'
 import { readPointers } from '@timelake/database/read-pointers'
 import type { Database } from '@timelake/database/sql-session'
-import { SWAP_MANY } from '@timelake/database/swap-many'
+import { SWAP_STATEMENTS } from '@timelake/database/swap-statement'
 import { TableFinder } from '@timelake/database/table-finder'
 import { findWarehouse } from '@timelake/database/warehouses'
 import { READ_BY_SERIAL } from './feed-follower.ts'
@@ -31,11 +31,14 @@ interface Known extends ModelStatement {
  * here is refused by the model with its text: write down what it does, and prove it with the contract suites.
  */
 export async function modelStatements(rules: SwapRules): Promise<ModelStatements> {
-  const swap: ModelStatement = {
-    name: 'swapMany',
-    locks: locksOfSwaps,
-    run: (transaction, params) => runSwaps(transaction, params, rules),
-  }
+  const swaps = SWAP_STATEMENTS.map(({ text, parts }): readonly [string, ModelStatement] => [
+    text,
+    {
+      name: 'swapMany',
+      locks: (params) => locksOfSwaps(parts, params),
+      run: (transaction, params) => runSwaps(transaction, params, { ...rules, ...parts }),
+    },
+  ])
   const learned = await Promise.all(
     [...LOOK_UPS, ...POINTERS, ...KEYS, ...TURNS, FEED].map(
       async (known): Promise<readonly [string, ModelStatement]> => {
@@ -44,7 +47,7 @@ export async function modelStatements(rules: SwapRules): Promise<ModelStatements
       },
     ),
   )
-  return new Map([[SWAP_MANY, swap], [READ_BY_SERIAL, BY_SERIAL], ...learned])
+  return new Map([...swaps, [READ_BY_SERIAL, BY_SERIAL], ...learned])
 }
 
 // `as` in what follows: parameters are what the function of `packages/database` sends.

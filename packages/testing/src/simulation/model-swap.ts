@@ -1,3 +1,4 @@
+import { swapColumnsOf, type SwapParts } from '@timelake/database/swap-statement'
 import type { ModelTransaction } from './model-database.ts'
 import type { EventModel, KeyModel, ModelRows, TableModel } from './model-rows.ts'
 
@@ -38,8 +39,8 @@ export interface SwapRules {
 }
 
 /** The rows that `swapMany` locks: keys, then tables. */
-export function locksOfSwaps(params: readonly unknown[]): readonly string[] {
-  const swaps = swapsOf(params)
+export function locksOfSwaps(parts: SwapParts, params: readonly unknown[]): readonly string[] {
+  const swaps = swapsOf(parts, params)
   return [
     ...swaps.flatMap(({ tickets }) => tickets.map(keyLock)),
     ...swaps.map(({ tableId }) => `table ${tableId}`),
@@ -50,9 +51,9 @@ export function locksOfSwaps(params: readonly unknown[]): readonly string[] {
 export function runSwaps(
   transaction: ModelTransaction,
   params: readonly unknown[],
-  rules: SwapRules,
+  rules: SwapRules & SwapParts,
 ): readonly unknown[] {
-  return swapsOf(params).map((swap) => {
+  return swapsOf(rules, params).map((swap) => {
     const { rows } = transaction
     const lost = swap.tickets.filter((ticket) => !isOpen(rows, ticket)).map(({ key }) => key)
     if (lost.length > 0) return { lost_keys: lost.join(' '), changed: false, present: false }
@@ -155,44 +156,55 @@ function remember(rows: ModelRows, { id }: TableModel, swap: ModelSwap): void {
   }
 }
 
-/** The rows of a statement whose parameters are columns; see the numbers in swap-many.ts. */
-function swapsOf(params: readonly unknown[]): readonly ModelSwap[] {
-  const column = <Value>(number: number): readonly Value[] => params[number - 1] as Value[] // `as`: written by swap-many.ts
-  const at = <Value>(number: number, index: number): Value => column<Value>(number)[index] as Value // `as`: all columns are of one length
-  const placed = <Item>(number: number, place: number, item: (index: number) => Item): Item[] =>
-    column<number>(number).flatMap((its, index) => (its === place ? [item(index)] : []))
-  return column<string>(1).map((tableId, index) => {
+/** The swaps of a statement whose parameters are columns. */
+function swapsOf(parts: SwapParts, params: readonly unknown[]): readonly ModelSwap[] {
+  const columns = swapColumnsOf(parts, params)
+  type Section = 'tickets' | 'events' | 'forgotten' | 'landed' | 'batches'
+  /** The items of the swap at a place; `value` reads the n-th column, from 1, of one. */
+  const placed = <Item>(
+    section: Section,
+    place: number,
+    item: (value: <Value>(nth: number) => Value) => Item,
+  ): Item[] =>
+    (columns[section][0] ?? []).flatMap((its, index) =>
+      // `as`: the types of the columns are those that swap-statement.ts names.
+      its === place
+        ? [item(<Value>(nth: number) => columns[section][nth - 1]?.[index] as Value)]
+        : [],
+    )
+  return (columns.input[0] ?? []).map((tableId, index) => {
     const place = index + 1
+    const text = (nth: number): string => String(columns.input[nth - 1]?.[index])
     return {
-      tableId,
-      expected: at<string>(2, index),
-      next: at<string>(3, index),
-      tableUuid: at<string>(4, index),
-      location: at<string>(5, index),
-      nowMs: BigInt(at<number>(6, index)),
-      tickets: placed(8, place, (nth) => ({
-        warehouseId: at<string>(9, nth),
-        key: at<string>(10, nth),
-        status: at<number>(11, nth),
-        body: at<string | null>(12, nth),
-        metadataLocation: at<string | null>(13, nth),
+      tableId: String(tableId),
+      expected: text(2),
+      next: text(3),
+      tableUuid: text(4),
+      location: text(5),
+      nowMs: BigInt(text(6)),
+      tickets: placed('tickets', place, (value) => ({
+        warehouseId: value<string>(2),
+        key: value<string>(3),
+        status: value<number>(4),
+        body: value<string | null>(5),
+        metadataLocation: value<string | null>(6),
       })),
-      events: placed(14, place, (nth) => ({
-        kind: at<string>(16, nth),
-        payload: at<string>(17, nth),
+      events: placed('events', place, (value) => ({
+        kind: value<string>(3),
+        payload: value<string>(4),
       })),
-      forgotten: placed(18, place, (nth) => at<bigint>(19, nth)),
-      added: placed(20, place, (nth) => ({
-        snapshotId: at<bigint>(21, nth),
-        requestHash: at<string>(22, nth),
+      forgotten: placed('forgotten', place, (value) => value<bigint>(2)),
+      added: placed('landed', place, (value) => ({
+        snapshotId: value<bigint>(2),
+        requestHash: value<string>(3),
       })),
-      batches: placed(23, place, (nth) => ({
-        batchId: at<string>(24, nth),
-        requestHash: at<string>(25, nth),
-        snapshotId: at<bigint>(26, nth),
-        expiresAtMs: BigInt(at<number>(27, nth)),
+      batches: placed('batches', place, (value) => ({
+        batchId: value<string>(2),
+        requestHash: value<string>(3),
+        snapshotId: value<bigint>(4),
+        expiresAtMs: BigInt(value<number>(5)),
       })),
-      processId: params[27] as string | null, // `as`: written by swap-many.ts
+      processId: columns.processId,
     }
   })
 }
