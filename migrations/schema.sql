@@ -1,5 +1,51 @@
 -- What the migrations add up to. Written by packages/database/src/print-schema.ts; do not edit.
 
+create table access_grant (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  warehouse_id text collate "C",
+  levels text collate "C" not null,
+  role text collate "C" not null,
+  created_at_ms bigint not null,
+  constraint access_grant_check CHECK (((warehouse_id IS NOT NULL) OR (levels = ''::text))),
+  constraint access_grant_role_check CHECK ((role = ANY (ARRAY['reader'::text, 'writer'::text, 'admin'::text]))),
+  constraint access_grant_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint access_grant_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES warehouse(id) ON DELETE CASCADE,
+  constraint access_grant_pkey PRIMARY KEY (id)
+);
+CREATE INDEX access_grant_warehouse ON public.access_grant USING btree (warehouse_id);
+CREATE UNIQUE INDEX access_grant_scope ON public.access_grant USING btree (account_id, COALESCE(warehouse_id, ''::text), levels);
+
+create table account (
+  id text collate "C" not null,
+  name text collate "C" not null,
+  kind text collate "C" not null,
+  issuer text collate "C",
+  subject text collate "C",
+  description text not null,
+  disabled_at_ms bigint,
+  version bigint not null,
+  created_at_ms bigint not null,
+  updated_at_ms bigint not null,
+  constraint account_check CHECK ((((kind = 'service'::text) = (issuer IS NULL)) AND ((kind = 'service'::text) = (subject IS NULL)))),
+  constraint account_kind_check CHECK ((kind = ANY (ARRAY['service'::text, 'federated'::text, 'group'::text]))),
+  constraint account_pkey PRIMARY KEY (id),
+  constraint account_name_key UNIQUE (name)
+);
+CREATE UNIQUE INDEX account_subject ON public.account USING btree (issuer, kind, subject) WHERE (issuer IS NOT NULL);
+
+create table account_secret (
+  id text collate "C" not null,
+  account_id text collate "C" not null,
+  hash text not null,
+  created_at_ms bigint not null,
+  valid_until_ms bigint,
+  last_used_at_ms bigint,
+  constraint account_secret_account_id_fkey FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE,
+  constraint account_secret_pkey PRIMARY KEY (id)
+);
+CREATE INDEX account_secret_account ON public.account_secret USING btree (account_id);
+
 create table append_batch (
   table_id text collate "C" not null,
   batch_id text collate "C" not null,
@@ -10,6 +56,24 @@ create table append_batch (
   constraint append_batch_pkey PRIMARY KEY (table_id, batch_id)
 );
 CREATE INDEX append_batch_expiry ON public.append_batch USING btree (expires_at_ms);
+
+create table audit_entry (
+  seq bigint generated always as identity not null,
+  at_ms bigint not null,
+  caller_id text collate "C" not null,
+  caller_name text not null,
+  caller_kind text not null,
+  action text collate "C" not null,
+  outcome text collate "C" not null,
+  status integer not null,
+  warehouse text collate "C",
+  namespace text collate "C",
+  object text collate "C",
+  detail text,
+  remote_address text,
+  constraint audit_entry_pkey PRIMARY KEY (seq)
+);
+CREATE INDEX audit_entry_at ON public.audit_entry USING btree (at_ms);
 
 create table catalog_table (
   id text collate "C" not null,
@@ -172,11 +236,31 @@ CREATE INDEX outbox_event_dispatched ON public.outbox_event USING btree (dispatc
 CREATE INDEX outbox_event_order ON public.outbox_event USING btree (transaction_id, seq);
 CREATE INDEX outbox_event_waiting ON public.outbox_event USING btree (seq) WHERE (dispatched_at_ms IS NULL);
 
+create table scan_plan (
+  id text collate "C" not null,
+  warehouse_id text collate "C" not null,
+  scan text not null,
+  pages text,
+  failure text,
+  expires_at_ms bigint not null,
+  constraint scan_plan_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES warehouse(id) ON DELETE CASCADE,
+  constraint scan_plan_pkey PRIMARY KEY (id)
+);
+CREATE INDEX scan_plan_expires_at ON public.scan_plan USING btree (expires_at_ms);
+
 create table schema_migration (
   version integer not null,
   name text not null,
   checksum text not null,
   constraint schema_migration_pkey PRIMARY KEY (version)
+);
+
+create table server_key (
+  id text collate "C" not null,
+  purpose text collate "C" not null,
+  key_text text not null,
+  created_at_ms bigint not null,
+  constraint server_key_pkey PRIMARY KEY (id)
 );
 
 create table warehouse (

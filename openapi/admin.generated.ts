@@ -479,6 +479,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All accounts
+         * @description In order of name, in pages.
+         */
+        get: operations["listAccounts"];
+        put?: never;
+        /**
+         * Make an account
+         * @description Without any role. The secret of a service account is told this once.
+         */
+        post: operations["createAccount"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/accounts/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of an account, percent-encoded. */
+                name: components["parameters"]["account-name"];
+            };
+            cookie?: never;
+        };
+        /** An account by its name */
+        get: operations["getAccount"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget an account
+         * @description With its secrets and grants: its tokens end.
+         */
+        delete: operations["deleteAccount"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an account
+         * @description Disabled, it is refused from the next request on.
+         */
+        patch: operations["updateAccount"];
+        trace?: never;
+    };
+    "/admin/v1/accounts/{name}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of an account, percent-encoded. */
+                name: components["parameters"]["account-name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a service account another secret
+         * @description The one before is valid too for as long as is asked for.
+         */
+        post: operations["rotateAccountSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who may do what
+         * @description In the order of ids, in pages.
+         */
+        get: operations["listGrants"];
+        put?: never;
+        /**
+         * Give an account a role
+         * @description Instead of the one that it had at this place.
+         */
+        post: operations["createGrant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a grant. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take a role back */
+        delete: operations["deleteGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was changed, given and refused
+         * @description Newest first, in pages.
+         */
+        get: operations["listAuditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -549,9 +688,11 @@ export interface components {
             "path-style"?: boolean;
             /** @description A role to assume. */
             "role-arn"?: string;
-            /** @description Sent when the role is assumed. */
+            /** @description The role that sessions for clients are cut from. Default is role-arn. */
+            "client-role-arn"?: string;
+            /** @description Sent when a role is assumed. */
             "external-id"?: string;
-            /** @description Where the role is assumed. */
+            /** @description Where roles are assumed. */
             "sts-endpoint"?: string;
         };
         /** @description Keys for the store. Kept sealed and never sent back. */
@@ -577,8 +718,8 @@ export interface components {
             overrides?: {
                 [key: string]: string;
             };
-            /** @description How clients may be given access by the catalog. No way is served yet. */
-            delegation?: string[];
+            /** @description How clients are given access to objects, the first way that they ask for and that can be given. */
+            delegation?: ("vended-credentials" | "static-keys" | "remote-signing")[];
         };
         /** @description A warehouse that is to be. */
         NewWarehouse: components["schemas"]["WarehouseMembers"] & {
@@ -604,7 +745,7 @@ export interface components {
             overrides: {
                 [key: string]: string;
             };
-            delegation: string[];
+            delegation: ("vended-credentials" | "static-keys" | "remote-signing")[];
             /**
              * Format: int64
              * @description Counts its changes.
@@ -812,6 +953,154 @@ export interface components {
         /** @description A page of dead letters. */
         DeadLetterList: {
             "dead-letters": components["schemas"]["DeadLetter"][];
+            /** @description Null on the last page. */
+            "next-page-token": string | null;
+        };
+        /** @description An account, without its secrets. */
+        AccountSummary: {
+            id: string;
+            /** @description The client id of a service account. */
+            name: string;
+            /** @enum {string} */
+            kind: "service" | "federated" | "group";
+            /** @description The identity provider. */
+            issuer: string | null;
+            /** @description Its name there. */
+            subject: string | null;
+            description: string;
+            disabled: boolean;
+            /** Format: int64 */
+            "disabled-ms": bigint | null;
+            /**
+             * Format: int64
+             * @description Counts its changes.
+             */
+            version: bigint;
+            /** Format: int64 */
+            "created-ms": bigint;
+            /** Format: int64 */
+            "updated-ms": bigint;
+        };
+        /** @description An account with its grants. */
+        AdminAccount: components["schemas"]["AccountSummary"] & {
+            secrets: {
+                id: string;
+                /** Format: int64 */
+                "created-ms": bigint;
+                /** Format: int64 */
+                "valid-until-ms": bigint | null;
+                /** Format: int64 */
+                "last-used-ms": bigint | null;
+            }[];
+            grants: components["schemas"]["AdminGrant"][];
+        };
+        /** @description A page of accounts. */
+        AccountList: {
+            accounts: components["schemas"]["AccountSummary"][];
+            /** @description Null on the last page. */
+            "next-page-token": string | null;
+        };
+        /** @description An account to make. */
+        NewAccount: {
+            name: string;
+            /**
+             * @default service
+             * @enum {string}
+             */
+            kind: "service" | "federated" | "group";
+            /** @description Of a federated account or a group: one of TIMELAKE_OIDC_ISSUERS. */
+            issuer?: string;
+            /** @description Of a federated account or a group: its name there. */
+            subject?: string;
+            description?: string;
+        };
+        /** @description An account that was just made; a service account with its credentials. */
+        CreatedAccount: components["schemas"]["AccountSummary"] & {
+            "client-id"?: string;
+            secret?: string;
+        };
+        /** @description What is changed of an account; absent members stay. */
+        AccountChange: {
+            description?: string;
+            disabled?: boolean;
+            /**
+             * Format: int64
+             * @description The version that the change is made from.
+             */
+            version?: bigint;
+        };
+        /** @description How the secret before goes. */
+        AccountSecretRotation: {
+            /**
+             * Format: int64
+             * @description How long the one before is valid too.
+             * @default 86400000
+             */
+            "old-secret-for-ms": bigint;
+        };
+        /** @description Credentials that were just made. */
+        AccountCredentials: {
+            "client-id": string;
+            secret: string;
+            /** Format: int64 */
+            "old-secret-until-ms": bigint;
+        };
+        /** @description A role to give. */
+        NewGrant: {
+            account: string;
+            /** @enum {string} */
+            role: "reader" | "writer" | "admin";
+            /** @description Without it */
+            warehouse?: string;
+            /** @description Without it, in the whole warehouse. */
+            namespace?: string[];
+        };
+        /** @description A role that an account has at a place. */
+        AdminGrant: {
+            id: string;
+            account: string;
+            /** @description Null: everywhere. */
+            warehouse: string | null;
+            /** @description Empty: the whole warehouse. */
+            namespace: string[];
+            /** @enum {string} */
+            role: "reader" | "writer" | "admin";
+            /** Format: int64 */
+            "created-ms": bigint;
+        };
+        /** @description A page of grants. */
+        GrantList: {
+            grants: components["schemas"]["AdminGrant"][];
+            /** @description Null on the last page. */
+            "next-page-token": string | null;
+        };
+        /** @description What somebody did, was given or was refused. */
+        AuditEntry: {
+            /**
+             * Format: int64
+             * @description Grows, with gaps.
+             */
+            seq: bigint;
+            /** Format: int64 */
+            "at-ms": bigint;
+            "caller-id": string;
+            "caller-name": string;
+            /** @enum {string} */
+            "caller-kind": "trusted" | "operator" | "account" | "federated" | "unknown";
+            action: string;
+            /** @enum {string} */
+            outcome: "done" | "denied" | "failed";
+            /** Format: int32 */
+            status: bigint;
+            warehouse: string | null;
+            namespace: string[] | null;
+            object: string | null;
+            detail: string | null;
+            "remote-address": string | null;
+        };
+        /** @description A page of the audit log. */
+        AuditList: {
+            entries: components["schemas"]["AuditEntry"][];
             /** @description Null on the last page. */
             "next-page-token": string | null;
         };
@@ -1048,6 +1337,24 @@ export interface components {
                 "application/json": components["schemas"]["IcebergErrorResponse"];
             };
         };
+        /** @description There is no such account. */
+        "no-account": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
+        /** @description Somebody else changed it since. */
+        "changed-account": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["IcebergErrorResponse"];
+            };
+        };
         /** @description There is no such webhook. */
         "no-webhook": {
             headers: {
@@ -1098,6 +1405,8 @@ export interface components {
         view: string;
         /** @description The id of a table's row; it stays when the table is renamed. */
         "table-id": string;
+        /** @description The name of an account, percent-encoded. */
+        "account-name": string;
         /** @description The name of a webhook, percent-encoded. */
         "webhook-name": string;
         /** @description The name of a warehouse, percent-encoded. */
@@ -2018,6 +2327,345 @@ export interface operations {
             400: components["responses"]["bad-request"];
             401: components["responses"]["not-authorized"];
             404: components["responses"]["no-webhook"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    listAccounts: {
+        parameters: {
+            query?: {
+                /** @description Asks for a page. Empty for the first one, else the `next-page-token` of the page before. */
+                pageToken?: components["parameters"]["page-token"];
+                /** @description Most entries wanted in one page. The server may send fewer. */
+                pageSize?: components["parameters"]["page-size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountList"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    createAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAccount"];
+            };
+        };
+        responses: {
+            /** @description The account. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedAccount"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            /** @description The name, or the subject, is taken. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of an account, percent-encoded. */
+                name: components["parameters"]["account-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description With its grants and what may be known of its secrets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminAccount"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["no-account"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    deleteAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of an account, percent-encoded. */
+                name: components["parameters"]["account-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["no-account"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    updateAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of an account, percent-encoded. */
+                name: components["parameters"]["account-name"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountChange"];
+            };
+        };
+        responses: {
+            /** @description The account as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminAccount"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["no-account"];
+            409: components["responses"]["changed-account"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    rotateAccountSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of an account, percent-encoded. */
+                name: components["parameters"]["account-name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AccountSecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The new secret, which is told this once. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountCredentials"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["no-account"];
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    listGrants: {
+        parameters: {
+            query?: {
+                /** @description Only those of this account. */
+                account?: string;
+                /** @description Only those in this warehouse. */
+                warehouse?: string;
+                /** @description Asks for a page. Empty for the first one, else the `next-page-token` of the page before. */
+                pageToken?: components["parameters"]["page-token"];
+                /** @description Most entries wanted in one page. The server may send fewer. */
+                pageSize?: components["parameters"]["page-size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantList"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            /** @description There is no such account or warehouse. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    createGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewGrant"];
+            };
+        };
+        responses: {
+            /** @description The grant. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminGrant"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            /** @description There is no such account or warehouse. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    deleteGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a grant. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
+            /** @description There is no such grant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IcebergErrorResponse"];
+                };
+            };
+            "5XX": components["responses"]["failure"];
+        };
+    };
+    listAuditEntries: {
+        parameters: {
+            query?: {
+                /** @description The id or the name of a caller. */
+                caller?: string;
+                /** @description The name that the warehouse had then. */
+                warehouse?: string;
+                /** @description An operation id. */
+                action?: string;
+                /** @description How it ended. */
+                outcome?: "done" | "denied" | "failed";
+                /** @description Not before. */
+                "from-ms"?: bigint;
+                /** @description Before. */
+                "until-ms"?: bigint;
+                /** @description Asks for a page. Empty for the first one, else the `next-page-token` of the page before. */
+                pageToken?: components["parameters"]["page-token"];
+                /** @description Most entries wanted in one page. The server may send fewer. */
+                pageSize?: components["parameters"]["page-size"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+            400: components["responses"]["bad-request"];
+            401: components["responses"]["not-authorized"];
+            403: components["responses"]["forbidden"];
             "5XX": components["responses"]["failure"];
         };
     };

@@ -26,6 +26,7 @@ const SENT_TOO: Readonly<Record<string, string>> = {
   '404': 'a namespace below a missing parent',
   '409': 'an idempotency key that is in use or was used for another request',
   '413': 'a body over the limit',
+  '429': 'a login after too many that failed',
   '503': 'a commit that was certainly not applied: the queue of the table is full',
 }
 

@@ -3,7 +3,7 @@
 import argparse, os, re, shutil, subprocess, sys, tempfile, threading, time
 from pathlib import Path
 
-from server import HERE, ROOT, Reference, Timelake
+from server import HERE, ROOT, IdentityProvider, Reference, Timelake, call
 from services import Services
 
 CACHE = Path(os.environ.get("INTEROP_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "timelake-interop")
@@ -11,6 +11,7 @@ PYTHON = CACHE / "pyiceberg-0.12.0/bin/python"
 DUCKDB = CACHE / "duckdb-1.5.5"
 JUDGE_SECONDS_MAX = 1200
 TOKEN = "interop-token"
+TOLD_LIFETIME = "330s"  # Java renews five minutes before the end
 DIFFERENTIAL_SEED = 20260917  # fixed, so that a red run is about the change; try others by hand
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 # For checks that count files or snapshots: the worker runs, but compacts only what it is asked to. `mixed` and `foreign` judge the rest.
@@ -19,6 +20,7 @@ UNDISTURBED = {"TIMELAKE_COMPACTION_QUIET": "1h", "TIMELAKE_COMPACTION_FILE_COUN
 FOREIGN_VARIABLES = ("TIMELAKE_", "CATALOG_", "INTEROP_SKIP", "DUCKDB_", "S3_", "STS_", "AWS_", "TEST_")
 LONG_WRITER_APPENDS = (40, 260)  # of the Java writer that merges manifests: usual, --full
 BESIDE_INGEST_SECONDS = (20, 180)
+ASYNC_SHAPES = "unpartitioned,identity,evolved-spec,history,mixed-deletes,shared-puffin"  # a poll waits for a second
 JUDGES = {}
 
 
@@ -85,7 +87,7 @@ class Run:
         if self.mode == "services":
             lake = self.services.lake()
             server = lake.server(self.folder / name, **settings)
-            server.client, server.warehouse = lake.environment(), lake.location
+            server.lake, server.client, server.warehouse = lake, lake.environment(), lake.location
             return server
         server = Timelake(self.folder / name, **settings)
         server.client, server.warehouse = {}, f"file://{server.data}/warehouse"
@@ -120,6 +122,36 @@ def rck(run):
             run.command(HERE / "rck/run.sh", ours.uri, "--catalog", "--wide", "--kit-locations", CATALOG_WAREHOUSE="main")
         for folder in made:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@judge("embedded", "services")
+def rck_planning(run):
+    """The kit's catalog class with every scan planned by the server."""
+    with run.timelake() as ours:
+        run.command(HERE / "rck/run.sh", ours.uri, "--catalog", "--wide", "--server-planning", CATALOG_WAREHOUSE="main", **ours.client)
+
+
+@judge("embedded", "services")
+def planning(run):
+    """27 shapes of tables, 60 filters each: the Java client's own plans and the server's are the same files, deletes, metrics and residuals."""
+    compare_plans(run)
+
+
+@judge("embedded")
+def planning_paged(run):
+    """The same with two files to a plan task."""
+    compare_plans(run, TIMELAKE_PLAN_PAGE_FILES="2")
+
+
+@judge("embedded")
+def planning_async(run):
+    """The same on some shapes with every plan made while the client polls."""
+    compare_plans(run, "--shapes", ASYNC_SHAPES, "--filters", "8", TIMELAKE_PLAN_ASYNC_FILES="0", TIMELAKE_PLAN_PAGE_FILES="2")
+
+
+def compare_plans(run, *options, **settings):
+    with run.timelake(**UNDISTURBED, **settings) as ours:
+        run.command(HERE / "rck/planning.sh", ours.uri, *options, CATALOG_WAREHOUSE="main", **ours.client)
 
 
 @judge("embedded")
@@ -180,6 +212,58 @@ def trino(run):
         run.command(HERE / "trino/run.sh", ours.uri, "main", CATALOG_TOKEN=TOKEN, **ours.client)
 
 
+def keyless(run, script, *options, modes=("vended-credentials",), **env):
+    """A suite whose clients hold no keys. What they are told of expiry lies within the run, so that those who can renew do."""
+    with run.timelake(TIMELAKE_TOKEN=TOKEN, TIMELAKE_VENDED_CREDENTIALS_LIFETIME=TOLD_LIFETIME, **UNDISTURBED) as ours:
+        ours.lake.delegate(ours, *modes, token=TOKEN)
+        run.command(HERE / script, ours.uri, "main", *options, check_skips=True, CATALOG_TOKEN=TOKEN, INTEROP_SKIP="|".join(p for p, _ in not_yet(run.name)) or "(?!)",
+                    **ours.lake.keyless(modes[0]), **env)
+
+
+@judge("services")
+def vended_pyiceberg(run):
+    """The PyIceberg checks with credentials from the catalog alone."""
+    keyless(run, "pyiceberg/run.sh")
+
+
+@judge("services")
+def vended_duckdb(run):
+    """The DuckDB checks with credentials from the catalog alone."""
+    keyless(run, "duckdb/run.sh")
+
+
+@judge("services")
+def vended_spark(run):
+    """The Spark checks with credentials from the catalog alone, renewed on the way."""
+    keyless(run, "spark/run.sh")
+
+
+@judge("services")
+def vended_trino(run):
+    """The Trino checks with credentials from the catalog alone."""
+    keyless(run, "trino/run.sh")
+
+
+@judge("services")
+def signed_pyiceberg(run):
+    """The PyIceberg checks with every request to the store signed by the catalog."""
+    keyless(run, "pyiceberg/run.sh", modes=("remote-signing",), PYICEBERG_EXTRAS="pyarrow,sql-sqlite,pyiceberg-core,s3fs")
+
+
+@judge("services")
+def signed_spark(run):
+    """The Spark checks with every request to the store signed by the catalog."""
+    keyless(run, "spark/run.sh", modes=("remote-signing",))
+
+
+@judge("services")
+def access(run):
+    """What vended credentials and signatures reach on the S3 server, and what they do not."""
+    with run.timelake(TIMELAKE_TOKEN=TOKEN, TIMELAKE_MAINTENANCE="off") as ours:
+        ours.lake.delegate(ours, "vended-credentials", "remote-signing", token=TOKEN)
+        run.command(PYTHON, HERE / "access/reach.py", ours.uri, CATALOG_TOKEN=TOKEN, **ours.client)
+
+
 @judge("embedded")
 def differential(run):
     """Random sequences of table updates: our applyCommit and the Java reference server give the same metadata."""
@@ -224,6 +308,54 @@ def foreign(run):
         run.command("python3", HERE / "foreign/compact.py", ours.uri)
         run.command(HERE / "spark/run.sh", ours.uri, "main", "--", "--verify", expected, SPARK_SCRIPT="foreign_tables.py", **ours.client)
         run.command(HERE / "trino/run.sh", ours.uri, "main", "--", expected, TRINO_SCRIPT="foreign.py", **ours.client)
+
+
+@judge("embedded")
+def oauth(run):
+    """PyIceberg, DuckDB, Spark and Trino with client credentials of an account that may write; its tokens end after two minutes."""
+    with run.timelake(**UNDISTURBED, TIMELAKE_TOKEN=TOKEN, TIMELAKE_ACCESS_TOKEN_LIFETIME="2m") as ours:
+        secret = account(ours, name="suite")["secret"]
+        suites(run, ours, CATALOG_CREDENTIAL=f"suite:{secret}", CATALOG_OAUTH2_URI=f"{ours.uri}/v1/oauth/tokens")
+
+
+@judge("embedded")
+def oidc(run):
+    """The same with a token of an identity provider, whose keys change meanwhile; PyIceberg and DuckDB, with --full all four."""
+    with IdentityProvider(run.folder / "provider.log") as provider:
+        settings = {"TIMELAKE_OIDC_ISSUERS": provider.uri, "TIMELAKE_OIDC_AUDIENCES": "timelake", "TIMELAKE_TOKEN": TOKEN}
+        with run.timelake(**UNDISTURBED, **settings) as ours:
+            account(ours, name="suite", kind="federated", subject="suite")
+            suites(run, ours, engines=run.full, CATALOG_TOKEN=provider.token("suite"))
+            provider.rotate()
+            suites(run, ours, engines=False, only="^config/|create-insert-read", CATALOG_TOKEN=provider.token("suite"))
+
+
+def account(ours, **about):
+    """Makes an account that may write everywhere; what the server says of it."""
+    operator = {"Authorization": f"Bearer {TOKEN}"}
+    for path, body, wanted in (("accounts", about, 201), ("grants", {"account": about["name"], "role": "writer"}, 201)):
+        status, got = call("POST", f"{ours.uri}/admin/v1/{path}", body, operator)
+        assert status == wanted, f"POST {path}: {status} {str(got)[:300]}"
+        made = got if path == "accounts" else made
+    return made
+
+
+def suites(run, ours, engines=True, only=None, **who):
+    """The usual suites of PyIceberg and DuckDB, and of the engines Spark and Trino, as somebody."""
+    some = ("--", "--only", only) if only else ()
+    run.command(HERE / "pyiceberg/run.sh", ours.uri, "main", *some, check_skips=True, **ours.client, **who)
+    run.command(HERE / "duckdb/run.sh", ours.uri, "main", *some, check_skips=True, **ours.client, **who)
+    if engines:
+        run.command(HERE / "spark/run.sh", ours.uri, "main", **ours.client, **who)
+        run.command(HERE / "trino/run.sh", ours.uri, "main", **ours.client, **who)
+
+
+@judge("embedded", "services")
+def predicates(run):
+    """1,000 random predicates through PyIceberg over 25 shapes of tables and what Spark wrote, planned by the client and by the server: the same rows."""
+    with run.timelake(**UNDISTURBED) as ours:
+        run.command(HERE / "spark/run.sh", ours.uri, "main", "--", "--out", run.folder / "expected.json", SPARK_SCRIPT="foreign_tables.py", **ours.client)
+        run.command(PYTHON, "-W", "ignore", HERE / "pyiceberg/predicates.py", "--uri", ours.uri, "--warehouse", "main", "--foreign", "foreign", **ours.client)
 
 
 @judge("services")

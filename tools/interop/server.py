@@ -4,7 +4,7 @@
 `Reference` is the Java reference catalog of rck/. Both listen on loopback, both lead a process group of their own, so
 ending one never touches a process that somebody else started.
 """
-import json, os, signal, socket, subprocess, time, urllib.error, urllib.request
+import json, os, signal, socket, subprocess, time, urllib.error, urllib.parse, urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -133,6 +133,29 @@ class Timelake(Process):
         (status, state), (planned, plan) = self.get(f"/admin/v1/tables/{table['id']}/maintenance"), self.post(f"/admin/v1/tables/{table['id']}/compact?dry-run=true")
         assert (status, planned) == (200, 200), f"maintenance of {name}: {status} {str(state)[:200]}, dry run: {planned} {str(plan)[:200]}"
         return state, plan
+
+
+class IdentityProvider(Process):
+    """The provider of oidc/provider.ts on a free port."""
+
+    def __init__(self, log):
+        self.port = free_port()
+        self.uri = f"http://127.0.0.1:{self.port}"
+        super().__init__(["npx", "tsx", str(HERE / "oidc/provider.ts"), str(self.port)], log)
+
+    def start(self):
+        self.spawn()
+        wait_until(lambda: answers(f"{self.uri}/keys"), START_SECONDS_MAX, "the identity provider answers")
+        return self
+
+    def token(self, subject, **form):
+        fields = urllib.parse.urlencode({"grant_type": "client_credentials", "client_id": subject, **form})
+        with urllib.request.urlopen(f"{self.uri}/token", fields.encode(), timeout=30) as answer:
+            return json.load(answer)["access_token"]
+
+    def rotate(self):
+        """From now on tokens are signed with a new key."""
+        assert call("POST", f"{self.uri}/rotate")[0] == 200
 
 
 class Running(Timelake):

@@ -3,7 +3,7 @@ import base64, itertools, json, os, shutil, subprocess, uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from server import ROOT, Timelake
+from server import ROOT, Timelake, call
 
 SCRIPTS = ROOT / "tools/services"
 SECRET_KEY = base64.b64encode(b"a key of thirty-two bytes, a key").decode()
@@ -86,6 +86,20 @@ class Lake:
                 "CATALOG_IO__IMPL": "org.apache.iceberg.aws.s3.S3FileIO", "CATALOG_S3_ENDPOINT": values["S3_ENDPOINT"], "CATALOG_S3_PATH__STYLE__ACCESS": "true",
                 "CATALOG_S3_ACCESS__KEY__ID": values["S3_ACCESS_KEY"], "CATALOG_S3_SECRET__ACCESS__KEY": values["S3_SECRET_KEY"],
                 "CATALOG_CLIENT_REGION": values["S3_REGION"]}
+
+    def delegate(self, server, *modes, token=None):
+        """Lets the warehouse of a server give its clients access in these ways; sessions are cut from the role of the S3 server."""
+        values = self.values
+        storage = {"type": "s3", "endpoint": values["S3_ENDPOINT"], "region": values["S3_REGION"], "role-arn": values["STS_ROLE_ARN"], "sts-endpoint": values["STS_ENDPOINT"]}
+        status, answer = call("PATCH", f"{server.uri}/admin/v1/warehouses/main", {"storage": storage, "delegation": list(modes)},
+                              {"Authorization": f"Bearer {token}"} if token else None)
+        assert status == 200, f"the warehouse gives access: {status} {answer}"
+
+    def keyless(self, mode):
+        """The environment of clients that hold no keys and ask the catalog for access: `vended-credentials` or `remote-signing`."""
+        values, header = self.values, "header.X-Iceberg-Access-Delegation"
+        return {"S3_ENDPOINT": values["S3_ENDPOINT"], "S3_REGION": values["S3_REGION"], "CATALOG_PROPS": json.dumps({header: mode}), "VENDED": "true",
+                "DUCKDB_ATTACH": "ACCESS_DELEGATION_MODE 'vended_credentials'", "CATALOG_EXTRA": f"{header}={mode}"}
 
     def server(self, data, **settings):
         """A server on this lake; `data` is the folder of its working files."""

@@ -30,6 +30,7 @@ const APPS = new Set(['catalog', 'worker', 'cli', 'console'])
 const VENDORS: readonly { readonly library: RegExp; readonly place: RegExp }[] = [
   { library: /^(@electric-sql\/|drizzle-orm|postgres$|pg$)/, place: /^packages\/database\// },
   { library: /^(bullmq|ioredis)/, place: /^apps\/worker\/src\/queue\/bullmq-[a-z-]+\.ts$/ },
+  { library: /^jose$/, place: /^apps\/catalog\/src\/access\// },
   { library: /^@(aws-sdk|smithy)\//, place: /^packages\/storage\/src\/s3-[a-z0-9-]+\.ts$/ },
   { library: /^parquet-wasm/, place: /^packages\/timelake\/src\/data\/parquet-file\.ts$/ },
   { library: /^@duckdb\//, place: /^packages\/timelake\/src\/data\/duckdb(-[a-z-]+)?\.ts$/ },

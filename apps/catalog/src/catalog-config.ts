@@ -1,4 +1,7 @@
 import type { AddressRange } from '@timelake/timelake/contract/webhooks/address-ranges'
+import { defaultAccessConfig, type AccessConfig } from './access/access-config.ts'
+import { defaultDelegationConfig, type DelegationConfig } from './access/delegation-config.ts'
+import { defaultPlanningConfig, type PlanningConfig } from './planning/planning-config.ts'
 import type { TurnRules } from './turnstile/turn-rules.ts'
 
 /** What an operator may set. `…Ms` are milliseconds; every limit has a name. */
@@ -6,8 +9,9 @@ export interface CatalogConfig {
   readonly host: string
   /** 0 picks a free port. */
   readonly port: number
-  /** Bearer token that every request but health checks must carry. Absent: no authentication. */
+  /** Bearer token of the operator, who may do everything. */
   readonly token?: string
+  readonly access: AccessConfig
   readonly allowedHosts: readonly string[]
   readonly allowedOrigins: readonly string[]
   /** The warehouse of clients that name none. */
@@ -37,6 +41,8 @@ export interface CatalogConfig {
   readonly eventPollMs: number
   /** How often a stream of events without news shows that it is alive. */
   readonly eventHeartbeatMs: number
+  readonly planning: PlanningConfig
+  readonly delegation: DelegationConfig
   readonly drainTimeoutMs: number
   /** How long after the wish for a purge nothing is deleted. */
   readonly purgeGraceMs: number
@@ -52,6 +58,7 @@ const MIB = 1_048_576
 export const defaultCatalogConfig: CatalogConfig = {
   host: '127.0.0.1',
   port: 8181,
+  access: defaultAccessConfig,
   allowedHosts: [],
   allowedOrigins: [],
   defaultWarehouse: 'main',
@@ -72,6 +79,8 @@ export const defaultCatalogConfig: CatalogConfig = {
   eventFollowersMax: 1_000,
   eventPollMs: 100,
   eventHeartbeatMs: 15_000,
+  planning: defaultPlanningConfig,
+  delegation: defaultDelegationConfig,
   drainTimeoutMs: 20_000,
   purgeGraceMs: 10_000,
   extraAllowedLocations: [],

@@ -11,6 +11,8 @@ export interface CatalogMetrics {
   readonly appendBatches: Counter<'outcome'>
   readonly appendedFiles: Counter
   readonly reports: Counter
+  readonly auditEntriesLost: Counter
+  readonly accessGiven: Counter<'mode' | 'access'>
 }
 
 interface CacheSize {
@@ -82,6 +84,17 @@ export function makeCatalogMetrics(registry: Registry, parts: MeasuredParts): Ca
     reports: new Counter({
       name: 'timelake_metrics_reports_total',
       help: 'Scan and commit reports received from clients',
+      registers,
+    }),
+    accessGiven: new Counter({
+      name: 'timelake_access_given_total',
+      help: 'Answers that gave a client access to the objects of a table, and requests that were signed',
+      labelNames: ['mode', 'access'],
+      registers,
+    }),
+    auditEntriesLost: new Counter({
+      name: 'timelake_audit_entries_lost_total',
+      help: 'Entries of the audit log that were not written because the database was away for too long',
       registers,
     }),
   }

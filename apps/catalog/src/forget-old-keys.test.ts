@@ -1,3 +1,4 @@
+import { listAuditEntries, writeAuditEntries } from '@timelake/database/audit-log'
 import { reserveIdempotencyKey } from '@timelake/database/idempotency'
 import { manualClock } from '@timelake/testing/manual-clock'
 import { openTestDatabase } from '@timelake/testing/open-test-database'
@@ -6,7 +7,7 @@ import { expect, it } from 'vitest'
 import { BackgroundTasks } from './background-tasks.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 
-it('deletes the keys and batches whose time is over and keeps the others', async () => {
+it('deletes the keys, batches and audit entries whose time is over and keeps the others', async () => {
   const database = await openTestDatabase()
   const clock = manualClock()
   const reserve = (key: string, lifetimeMs: number) =>
@@ -31,10 +32,23 @@ it('deletes the keys and batches whose time is over and keeps the others', async
   await remember('long', clock.nowMs() + 100_000)
   clock.advance(1_001)
   const background = new BackgroundTasks(pino({ level: 'silent' }))
-  const stop = forgetOldKeys({ background, context: { database, nowMs: clock.nowMs } })
+  const entry = {
+    ...{ callerId: 'c', callerName: 'c', callerKind: 'account', action: 'dropTable', status: 204 },
+    ...{ outcome: 'done' as const, warehouse: 'main', namespace: ['a'], object: 't' },
+    ...{ detail: undefined, remoteAddress: undefined },
+  }
+  const config = { access: { auditRetentionMs: 1_000 } }
+  await writeAuditEntries(database, [
+    { ...entry, atMs: clock.nowMs() - 1_001 },
+    { ...entry, atMs: clock.nowMs() - 1_000 },
+  ])
+  const stop = forgetOldKeys({ background, config, context: { database, nowMs: clock.nowMs } })
   await background.drain()
   stop()
   expect(await database.query('select key from idempotency_key')).toEqual([{ key: 'long' }])
   expect(await database.query('select batch_id from append_batch')).toEqual([{ batch_id: 'long' }])
+  expect(await listAuditEntries(database, { filter: {}, limit: 9 })).toEqual([
+    { ...entry, seq: 2n, atMs: clock.nowMs() - 1_000 },
+  ])
   await database.close()
 })

@@ -130,6 +130,21 @@ const VIEW_VERSION = {
   'default-namespace': ['ns'],
 }
 
+/** A filter with something of each kind. */
+const FILTER = {
+  type: 'and',
+  left: {
+    type: 'or',
+    left: { type: 'gt-eq', term: 'ts', value: '2026-01-01T00:00:00+00:00' },
+    right: { type: 'not', child: { type: 'is-null', term: 'm' } },
+  },
+  right: {
+    type: 'in',
+    child: { type: 'apply', function: 'bucket', arguments: [4, { type: 'reference', name: 'ts' }] },
+    values: { type: 'literals', values: [1, 2], 'data-type': 'int' },
+  },
+}
+
 /** A valid body for every route that takes one. */
 const VALID: Readonly<Record<string, () => readonly [path: string, body: Plain]>> = {
   createNamespace: () => [
@@ -270,6 +285,43 @@ const VALID: Readonly<Record<string, () => readonly [path: string, body: Plain]>
   resumeWebhook: () => ['/admin/v1/webhooks/w/resume', {}],
   rotateWebhookSecret: () => ['/admin/v1/webhooks/w/secret', { 'old-secret-for-ms': 1 }],
   replayWebhook: () => ['/admin/v1/webhooks/w/replay', { 'event-id': `${tableId}-1` }],
+  planTableScan: () => [
+    `${table.path}/plan`,
+    {
+      'snapshot-id': 1,
+      'start-snapshot-id': 1,
+      'end-snapshot-id': 2,
+      select: ['ts', 'm.key'],
+      filter: FILTER,
+      'case-sensitive': false,
+      'use-snapshot-schema': true,
+      'stats-fields': ['ts'],
+      'min-rows-requested': 1,
+    },
+  ],
+  fetchScanTasks: () => [`${table.path}/tasks`, { 'plan-task': 'AAAA.AAAA' }],
+  signRequest: () => [
+    `${table.path}/sign`,
+    {
+      region: 'eu-central-1',
+      uri: 'https://bucket.example/x/y.parquet',
+      method: 'POST',
+      headers: { host: ['bucket.example'], 'x-amz-date': ['20260101T000000Z'] },
+      properties: { a: 'b' },
+      body: '<Delete><Object><Key>x</Key></Object></Delete>',
+      provider: 's3',
+    },
+  ],
+  getToken: () => [
+    '/v1/oauth/tokens',
+    { grant_type: 'client_credentials', client_id: 'a', client_secret: 'b' },
+  ],
+  createAccount: () => ['/admin/v1/accounts', { name: 'a', kind: 'service', description: 'd' }],
+  rotateAccountSecret: () => ['/admin/v1/accounts/a/secret', { 'old-secret-for-ms': 1 }],
+  createGrant: () => [
+    '/admin/v1/grants',
+    { account: 'a', role: 'reader', warehouse: 'main', namespace: ['ns'] },
+  ],
   // One that is there is waited for.
   probeWebhook: () => ['/admin/v1/webhooks/none/test', {}],
 }

@@ -4,6 +4,12 @@ import { setTimeout } from 'node:timers/promises'
 import { feedHead, openFeed } from '@timelake/database/feed'
 import { TableFinder } from '@timelake/database/table-finder'
 import { SwapBatcher } from '@timelake/database/swap-batcher'
+import { AuditWriter } from './access/audit-writer.ts'
+import { makeAuthenticate } from './access/authenticate.ts'
+import { openAccess, openAuthentication } from './access/open-access.ts'
+import { NotedAccess } from './access/noted-access.ts'
+import { ServerKeys } from './access/server-keys.ts'
+import { StagedTickets } from './access/staged-tickets.ts'
 import { BackgroundTasks } from './background-tasks.ts'
 import { decodeLoadedMetadata } from './cache/loaded-metadata.ts'
 import { decodeLoadedView } from './cache/loaded-view.ts'
@@ -30,6 +36,7 @@ import { makeObserve } from './http/observe.ts'
 import type { TableRow } from '@timelake/database/table-row'
 import { reportStore } from './catalog/report-store.ts'
 import { PendingCommits } from './pending-commits.ts'
+import { makeScanPlanning } from './planning/scan-planning.ts'
 import { Turnstile } from './turnstile/turnstile.ts'
 import { makeTurnstileMetrics } from './turnstile/turnstile-metrics.ts'
 import { Warehouses } from './catalog/warehouses.ts'
@@ -65,7 +72,9 @@ export async function startCatalog(options: CatalogOptions): Promise<RunningCata
   const catalog = makeCatalog(options)
   const dispatch = makeDispatch(catalog, ROUTES)
   const observe = makeObserve(context.log, catalog.metrics, () => performance.now())
-  const listener = makeNodeListener(dispatch, { guard: makeGuard(config), observe })
+  const authentication = await openAuthentication(config, catalog.access)
+  const guard = makeGuard(config, makeAuthenticate(authentication))
+  const listener = makeNodeListener(dispatch, { guard, observe })
   const url = await listen(listener, config)
   const stopForgetting = forgetOldKeys(catalog)
   return {
@@ -108,11 +117,19 @@ export function makeCatalog({ config, context }: CatalogOptions): Catalog {
     metrics: (lines) => makeTurnstileMetrics(context.registry, lines),
   })
   const feed = makeFeed(config, context)
+  const metrics = makeCatalogMetrics(context.registry, { metadata, lanes, feed })
   const processId = context.newUuid()
   const catalog: Catalog = {
     processId,
     config,
     context,
+    access: openAccess(config, context),
+    audit: new AuditWriter({ context, background, lost: metrics.auditEntriesLost }),
+    staged: new StagedTickets(new ServerKeys(context, 'staged-tables'), {
+      nowMs,
+      lifetimeMs: config.delegation.stagedLifetimeMs,
+    }),
+    notedAccess: new NotedAccess(nowMs),
     warehouses: new Warehouses(context, {
       maxAgeMs: config.warehouseMaxAgeMs,
       onMet: (warehouse) => reportStore({ background, log: context.log }, warehouse),
@@ -135,8 +152,9 @@ export function makeCatalog({ config, context }: CatalogOptions): Catalog {
     pointers: makePointers(config, context),
     feed,
     pending: new PendingCommits(),
+    planning: makeScanPlanning(config.planning, context, background),
     background,
-    metrics: makeCatalogMetrics(context.registry, { metadata, lanes, feed }),
+    metrics,
   }
   return catalog
 }
@@ -176,7 +194,9 @@ async function stop(catalog: Catalog, listener: NodeListener): Promise<void> {
   const { drainTimeoutMs } = catalog.config
   catalog.turnstile.stop()
   catalog.feed.stop()
+  catalog.planning.runs.stop()
   await listener.close(drainTimeoutMs)
+  catalog.audit.stop()
   const drained = Promise.all([catalog.lanes.drain(), catalog.background.drain()])
   // A store or database that hangs must not keep the process.
   await Promise.race([drained, setTimeout(drainTimeoutMs, undefined, { ref: false })])

@@ -1,5 +1,6 @@
 import { defaultCatalogConfig, type CatalogConfig } from '@timelake/catalog/catalog-config'
-import type { Settings } from '@timelake/timelake/contract/settings'
+import type { AccessConfig } from '@timelake/catalog/access/access-config'
+import { SettingsError, type Settings } from '@timelake/timelake/contract/settings'
 import { defaultWorkerConfig, type WorkerConfig } from '@timelake/worker/worker-config'
 import { defaultWebhookConfig, type WebhookConfig } from '@timelake/worker/webhooks/webhook-config'
 import { WAREHOUSE_NAME, type DataDirectory } from './data-directory.ts'
@@ -35,6 +36,7 @@ export function catalogConfig(
     host: settings.host,
     port: settings.port,
     ...(settings.token === undefined ? {} : { token: settings.token }),
+    access: accessConfig(settings),
     allowedHosts: settings.allowedHosts,
     allowedOrigins: settings.allowedOrigins,
     extraAllowedLocations: settings.extraAllowedLocations,
@@ -43,6 +45,17 @@ export function catalogConfig(
     pageSizeMax: settings.pageSizeMax,
     metadataBytesMax: affordableMetadataBytes(settings, heapBytesMax),
     metadataCacheBytesMax: settings.metadataCacheBytesMax,
+    planning: {
+      pageFilesMax: settings.planPageFiles,
+      asyncFilesMax: settings.planAsyncFiles,
+      lifetimeMs: settings.planLifetimeMs,
+      cacheBytesMax: settings.planCacheBytesMax,
+      plansMax: settings.plansMax,
+    },
+    delegation: {
+      credentialsLifetimeMs: settings.vendedCredentialsLifetimeMs,
+      stagedLifetimeMs: settings.stagedTableLifetimeMs,
+    },
     commitQueueDepthMax: settings.commitQueueDepthMax,
     commitQueueFullWaitMs: settings.commitQueueFullWaitMs,
     commitAttemptsMax: settings.commitAttemptsMax,
@@ -58,6 +71,33 @@ export function catalogConfig(
     purgeGraceMs: settings.purgeGraceMs,
     webhookAllowedAddresses: settings.webhookAllowedAddresses,
     isOnlyWriter,
+  }
+}
+
+function accessConfig(settings: Settings): AccessConfig {
+  const { oidcIssuers: issuers, oidcAudiences: audiences } = settings
+  if (issuers.length > 0 && audiences.length === 0) {
+    const variable = 'TIMELAKE_OIDC_AUDIENCES'
+    const sentence = `${variable} is missing: expected the audience of tokens that are meant for this server`
+    throw new SettingsError(variable, sentence)
+  }
+  return {
+    authentication: settings.authentication,
+    tokenLifetimeMs: settings.accessTokenLifetimeMs,
+    maxAgeMs: settings.accessMaxAgeMs,
+    auditRetentionMs: settings.auditRetentionMs,
+    identityProviders:
+      issuers.length === 0
+        ? undefined
+        : {
+            issuers,
+            audiences,
+            algorithms: settings.oidcAlgorithms,
+            subjectClaim: settings.oidcSubjectClaim,
+            nameClaim: settings.oidcNameClaim,
+            groupsClaim: settings.oidcGroupsClaim,
+            clockSkewMs: settings.oidcClockSkewMs,
+          },
   }
 }
 

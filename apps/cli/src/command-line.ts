@@ -1,4 +1,12 @@
 import { parseArgs } from 'node:util'
+import {
+  parseAccounts,
+  parseAudit,
+  parseGrants,
+  type AccountsCommand,
+  type AuditCommand,
+  type GrantsCommand,
+} from './access-command.ts'
 import { parseDropped, type DroppedCommand } from './dropped-command.ts'
 import { parseEvents, type EventsCommand } from './events-command.ts'
 import { orUsageError, UsageError } from './usage-error.ts'
@@ -26,6 +34,9 @@ export type Command =
   | DroppedCommand
   | EventsCommand
   | WebhooksCommand
+  | AccountsCommand
+  | GrantsCommand
+  | AuditCommand
 
 interface TableRequest {
   readonly table: TableName
@@ -103,6 +114,12 @@ export function parseCommandLine(args: readonly string[]): Command {
       return parseEvents(rest)
     case 'webhooks':
       return parseWebhooks(rest)
+    case 'accounts':
+      return parseAccounts(rest)
+    case 'grants':
+      return parseGrants(rest)
+    case 'audit':
+      return parseAudit(rest)
     default:
       throw new UsageError(`there is no command ${word}: see timelake help`)
   }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { makeTokenCheck } from '@timelake/catalog/access/authenticate'
 import { makeGuard, type Guard } from '@timelake/catalog/http/guard'
 import { readiness } from '@timelake/catalog/routes/health'
 import type { Database } from '@timelake/database/sql-session'
@@ -14,7 +15,10 @@ export interface HealthServer {
 }
 
 export interface HealthServerParts {
-  readonly settings: Pick<Settings, 'host' | 'port' | 'token' | 'allowedHosts' | 'allowedOrigins'>
+  readonly settings: Pick<
+    Settings,
+    'host' | 'port' | 'token' | 'authentication' | 'oidcIssuers' | 'allowedHosts' | 'allowedOrigins'
+  >
   readonly database: Database
   readonly log: Logger
   readonly registry: Registry
@@ -22,8 +26,11 @@ export interface HealthServerParts {
 
 /** Answers /health/live, /health/ready and /metrics like the catalog does. Rejects when the address is taken. */
 export async function startHealthServer(parts: HealthServerParts): Promise<HealthServer> {
-  const { host, port, token, ...rules } = parts.settings
-  const guard = makeGuard({ host, ...rules, ...(token === undefined ? {} : { token }) })
+  const { host, port, token, authentication, oidcIssuers, ...rules } = parts.settings
+  const isRequired =
+    authentication === 'required' ||
+    (authentication === 'auto' && (token !== undefined || oidcIssuers.length > 0))
+  const guard = makeGuard({ host, ...rules }, makeTokenCheck({ token, isRequired }))
   const server = createServer((request, response) => {
     void answer(parts, guard, request)
       .catch(() => ({ status: 500, type: 'application/json', text: '{"status":"failed"}' }))
@@ -56,7 +63,7 @@ async function answer(
 ): Promise<Answer> {
   const { host, origin, authorization } = headers
   try {
-    guard({ host, origin, authorization }, url.startsWith('/health/'))
+    await guard({ host, origin, authorization }, url.startsWith('/health/'))
   } catch {
     return json(403, 'refused')
   }

@@ -26,7 +26,7 @@ export const HELP_TEXT = `timelake: an Iceberg REST catalog that keeps its table
   timelake warehouse create <name> <location>
                                        make one at s3://bucket/folder or file:///folder, and try its store
       --endpoint <uri>, --region <name>, --path-style <yes|no>
-      --role-arn <arn>, --external-id <text>, --sts-endpoint <uri>
+      --role-arn <arn>, --client-role-arn <arn>, --external-id <text>, --sts-endpoint <uri>
       --credentials <env|stdin|none>   from TIMELAKE_S3_ACCESS_KEY_ID and TIMELAKE_S3_SECRET_ACCESS_KEY, or as JSON
       --allow <location>               a further place where its tables may lie; may be repeated
       --default <key=value>            property for its clients; may be repeated
@@ -62,10 +62,28 @@ export const HELP_TEXT = `timelake: an Iceberg REST catalog that keeps its table
   timelake webhooks dead-letters <name>
                                        events that were given up
   timelake webhooks delete <name>      forget one, and what waits for it
+  timelake accounts list               who may ask, beside the operator
+  timelake accounts create <name>      a service account; its secret is shown this once
+      --subject <text>, --group <text> instead: somebody, or a group, of an identity provider
+      --issuer <uri>                   which one (default: the only one)
+      --description <text>
+  timelake accounts show <name>        one of them, with what it may do
+  timelake accounts rotate <name>      another secret
+      --keep-old <duration>            how long the one before is valid too (default: 1d)
+  timelake accounts disable <name>, enable <name>, delete <name>
+  timelake grants list                 who may do what
+      --account <name>, --warehouse <name>
+  timelake grants add <account> <reader|writer|admin>
+                                       a role everywhere, or only in:
+      --warehouse <name>, --namespace <a.b>
+  timelake grants remove <id>          take it back
+  timelake audit                       what was changed, given and refused, newest first
+      --caller <name>, --warehouse <name>, --action <operation>, --outcome <done|denied|failed>
+      --limit <n>                      at most (default: 50)
   timelake version
   timelake help
 
-info, maintain, warehouse, dropped, events and webhooks talk to a running server:
+info, maintain, warehouse, dropped, events, webhooks, accounts, grants and audit talk to a running server:
       --uri <uri>                      where it listens (default: TIMELAKE_URI, else http://127.0.0.1:8181)
       --warehouse <name>               warehouse (default: the server's)
       --json                           print the answer as JSON

@@ -58,6 +58,12 @@ async function run(command: Command): Promise<ExitCode> {
       return (await import('./events.ts')).events(command, await commandContext())
     case 'webhooks':
       return (await import('./webhooks.ts')).webhooks(command, await commandContext())
+    case 'accounts':
+      return (await import('./access.ts')).accounts(command, await commandContext())
+    case 'grants':
+      return (await import('./access.ts')).grants(command, await commandContext())
+    case 'audit':
+      return (await import('./access.ts')).audit(command, await commandContext())
   }
 }
 

@@ -34,6 +34,7 @@ const BODY_OPTIONS = {
   region: { type: 'string' },
   'path-style': { type: 'string' },
   'role-arn': { type: 'string' },
+  'client-role-arn': { type: 'string' },
   'external-id': { type: 'string' },
   'sts-endpoint': { type: 'string' },
   credentials: { type: 'string' },
@@ -118,6 +119,7 @@ function storageOf(values: BodyValues, location: string | undefined): JsonObject
     region: values.region,
     'path-style': switchOf(values['path-style']),
     'role-arn': values['role-arn'],
+    'client-role-arn': values['client-role-arn'],
     'external-id': values['external-id'],
     'sts-endpoint': values['sts-endpoint'],
   }

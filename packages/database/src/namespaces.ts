@@ -131,6 +131,8 @@ export interface ListNamespacesRequest {
   /** Only those whose last level sorts behind this one, by code point. */
   readonly after?: string | undefined
   readonly limit?: number | undefined
+  /** Only those whose last level is among these. */
+  readonly names?: readonly string[] | undefined
 }
 
 /** The levels of the direct children in the order of their last level. An unknown parent has none. */
@@ -138,12 +140,28 @@ export async function listNamespaces(
   session: SqlSession,
   request: ListNamespacesRequest,
 ): Promise<string[][]> {
-  const { warehouseId, parentLevels = [], limit } = request
+  const { warehouseId, parentLevels = [], limit, names } = request
   if (!parentLevels.every(isStorableName)) return []
   const page = [warehouseId, keysetStart(request.after), limit ?? null]
+  if (names !== undefined) return listNamed(session, request, names)
   const rows = await (parentLevels.length === 0
     ? session.query<{ levels: string }>(LIST_TOP, page)
     : session.query<{ levels: string }>(LIST_CHILDREN, [...page, joinLevels(parentLevels)]))
+  return rows.map((row) => splitLevels(row.levels))
+}
+
+async function listNamed(
+  session: SqlSession,
+  { warehouseId, parentLevels = [], after, limit }: ListNamespacesRequest,
+  names: readonly string[],
+): Promise<string[][]> {
+  const children = names.filter(isStorableName).map((name) => joinLevels([...parentLevels, name]))
+  if (children.length === 0) return []
+  const rows = await session.query<{ levels: string }>(
+    `select levels from namespace where warehouse_id = $1 and levels = any($2::text[]) and name > $3
+     order by name limit $4`,
+    [warehouseId, children, keysetStart(after), limit ?? null],
+  )
   return rows.map((row) => splitLevels(row.levels))
 }
 

@@ -1,7 +1,10 @@
+import type { AccessBroker } from './access-broker.ts'
 import { containPaths } from './contained-path.ts'
 import { openLocalObjectStore } from './local-object-store.ts'
 import { pathOfLocation } from './location-path.ts'
 import { LocationError, type ObjectStore } from './object-store.ts'
+import { openAccessBroker } from './open-access-broker.ts'
+import { credentialSourceOf } from './s3-credential-source.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 import { SealedTextError, SecretKeyError, type SecretBox } from './secret-box.ts'
 import {
@@ -37,6 +40,7 @@ export interface WarehouseStoresOptions {
 interface OpenStore {
   readonly version: bigint
   readonly store: ObjectStore
+  readonly broker: AccessBroker | undefined
   close(): void
 }
 
@@ -51,22 +55,24 @@ export function openWarehouseStores(
   options: WarehouseStoresOptions,
 ): WarehouseStores & { close(): void } {
   const open = new Map<string, OpenStore>()
+  const find = (warehouse: StoredWarehouse): OpenStore => {
+    const known = open.get(warehouse.id)
+    const isCurrent = known !== undefined && known.version >= warehouse.version
+    const found = isCurrent ? known : openStore(options, warehouse)
+    if (!isCurrent) known?.close()
+    // Last place in the map: asked for most recently.
+    open.delete(warehouse.id)
+    open.set(warehouse.id, found)
+    for (const [id, oldest] of open) {
+      if (open.size <= OPEN_STORES_MAX) break
+      open.delete(id)
+      oldest.close()
+    }
+    return found
+  }
   return {
-    storeOf(warehouse) {
-      const known = open.get(warehouse.id)
-      const isCurrent = known !== undefined && known.version >= warehouse.version
-      const found = isCurrent ? known : openStore(options, warehouse)
-      if (!isCurrent) known?.close()
-      // Last place in the map: asked for most recently.
-      open.delete(warehouse.id)
-      open.set(warehouse.id, found)
-      for (const [id, oldest] of open) {
-        if (open.size <= OPEN_STORES_MAX) break
-        open.delete(id)
-        oldest.close()
-      }
-      return found.store
-    },
+    storeOf: (warehouse) => find(warehouse).store,
+    brokerOf: (warehouse) => find(warehouse).broker,
     close() {
       for (const { close } of open.values()) close()
       open.clear()
@@ -79,11 +85,14 @@ function openStore(options: WarehouseStoresOptions, warehouse: StoredWarehouse):
   const { version } = warehouse
   switch (profile.type) {
     case 'file':
-      return { version, store: openFileStore(options, warehouse), close: () => undefined }
-    case 's3': {
-      const store = openBucketStore(options, warehouse, profile)
-      return { version, store, close: () => store.close() }
-    }
+      return {
+        version,
+        store: openFileStore(options, warehouse),
+        broker: undefined,
+        close: () => undefined,
+      }
+    case 's3':
+      return { version, ...openBucket(options, warehouse, profile) }
   }
 }
 
@@ -125,21 +134,31 @@ function insideOf(rootDirs: readonly string[]): (location: string) => boolean {
   }
 }
 
-function openBucketStore(
+function openBucket(
   options: WarehouseStoresOptions,
   warehouse: StoredWarehouse,
   profile: S3Profile,
-): ReturnType<typeof openS3ObjectStore> {
+): Omit<OpenStore, 'version'> {
   const credentials = credentialsOf(options, warehouse, profile)
   const locations = [...locationsOfWarehouse(warehouse), ...options.extraAllowedLocations]
   const roots = locations
     .map((location) => location.replace(/^s3[an]:/, 's3:'))
     .filter((location) => location.startsWith('s3:'))
-  return openS3ObjectStore({
+  const store = openS3ObjectStore({
     profile,
     roots,
     ...(credentials === undefined ? {} : { credentials }),
   })
+  const source = credentialSourceOf(profile, credentials, Date.now)
+  const broker = openAccessBroker({ profile, credentials, source, roots, nowMs: Date.now })
+  return {
+    store,
+    broker,
+    close() {
+      store.close()
+      broker.close()
+    },
+  }
 }
 
 function credentialsOf(

@@ -15,6 +15,8 @@ export interface CredentialSource {
 
 /** A session is replaced this long before it ends. */
 const RENEW_BEFORE_MS = 300_000
+const SESSION_NAME = 'timelake'
+const SESSION_SECONDS = 3_600
 
 /** These, for ever. */
 export function fixedCredentials(credentials: S3Credentials): CredentialSource {
@@ -68,8 +70,9 @@ export function credentialSourceOf(
   // The AWS SDK is loaded only by stores that need it.
   return renewedCredentials(async () => {
     const { assumeRole, ownIdentity } = await import('./s3-session.ts')
-    return profile.roleArn === undefined
-      ? ownIdentity(profile)
-      : assumeRole(profile, profile.roleArn, credentials)
+    const { roleArn } = profile
+    if (roleArn === undefined) return ownIdentity(profile)
+    const session = { roleArn, sessionName: SESSION_NAME, durationSeconds: SESSION_SECONDS }
+    return assumeRole(profile, session, credentials)
   }, nowMs)
 }

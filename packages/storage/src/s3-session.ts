@@ -1,13 +1,12 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts'
+import { UnvendableScopeError } from './access-broker.ts'
 import { StoreUnavailableError } from './object-store.ts'
 import type { SessionCredentials } from './s3-credential-source.ts'
 import { sdkFactsOf } from './s3-sdk-client.ts'
 import type { S3Credentials, S3Profile } from './storage-profile.ts'
 import { unavailable } from './s3-verdict.ts'
 
-const SESSION_NAME = 'timelake'
-const SESSION_SECONDS = 3_600
 const CALL_TIMEOUT_MS = 10_000
 const ATTEMPTS_MAX = 3
 
@@ -28,13 +27,29 @@ export async function ownIdentity({ region }: S3Profile): Promise<SessionCredent
   }
 }
 
-/** A session of the role. Throws StoreUnavailableError. */
-export async function assumeRole(
-  profile: S3Profile,
-  roleArn: string,
+/** A session that is asked for. */
+export interface SessionRequest {
+  readonly roleArn: string
+  /** 2 to 64 letters, digits or `_ + = , . @ -`. */
+  readonly sessionName: string
+  /** 900 at least. */
+  readonly durationSeconds: number
+  /** JSON text: the session may do what both this and the role allow. Absent: all that the role may. */
+  readonly policy?: string
+}
+
+/** Gets sessions over kept connections. */
+export interface SessionFetcher {
+  /** Throws StoreUnavailableError, and UnvendableScopeError for a policy that STS finds too large once it is packed. */
+  assume(session: SessionRequest): Promise<SessionCredentials>
+  close(): void
+}
+
+/** Sessions of roles, which `credentials` assume, or the process's own identity. Nothing is sent before the first. */
+export function openSessionFetcher(
+  { region, externalId, stsEndpoint }: S3Profile,
   credentials: S3Credentials | undefined,
-): Promise<SessionCredentials> {
-  const { region, externalId, stsEndpoint } = profile
+): SessionFetcher {
   const client = new STSClient({
     region,
     ...(stsEndpoint === undefined ? {} : { endpoint: stsEndpoint }),
@@ -46,27 +61,50 @@ export async function assumeRole(
       throwOnRequestTimeout: true,
     },
   })
-  try {
-    const { Credentials: found } = await client.send(
-      new AssumeRoleCommand({
+  return {
+    async assume({ roleArn, sessionName, durationSeconds, policy }) {
+      const command = new AssumeRoleCommand({
         RoleArn: roleArn,
-        RoleSessionName: SESSION_NAME,
-        DurationSeconds: SESSION_SECONDS,
+        RoleSessionName: sessionName,
+        DurationSeconds: durationSeconds,
+        ...(policy === undefined ? {} : { Policy: policy }),
         ...(externalId === undefined ? {} : { ExternalId: externalId }),
-      }),
-    )
-    return sessionOf({
-      accessKeyId: found?.AccessKeyId,
-      secretAccessKey: found?.SecretAccessKey,
-      sessionToken: found?.SessionToken,
-      expiration: found?.Expiration,
-    })
-  } catch (error) {
-    if (error instanceof StoreUnavailableError) throw error
-    throw unavailable(`assume role ${roleArn}`, sdkFactsOf(error))
-  } finally {
-    client.destroy()
+      })
+      const { Credentials: found } = await client.send(command).catch((error: unknown) => {
+        throw assumeFailure(roleArn, error)
+      })
+      return sessionOf({
+        accessKeyId: found?.AccessKeyId,
+        secretAccessKey: found?.SecretAccessKey,
+        sessionToken: found?.SessionToken,
+        expiration: found?.Expiration,
+      })
+    },
+    close: () => client.destroy(),
   }
+}
+
+/** One session. Errors as those of SessionFetcher. */
+export async function assumeRole(
+  profile: S3Profile,
+  session: SessionRequest,
+  credentials: S3Credentials | undefined,
+): Promise<SessionCredentials> {
+  const fetcher = openSessionFetcher(profile, credentials)
+  try {
+    return await fetcher.assume(session)
+  } finally {
+    fetcher.close()
+  }
+}
+
+function assumeFailure(roleArn: string, error: unknown): Error {
+  const facts = sdkFactsOf(error)
+  if (!facts.code.startsWith('PackedPolicyTooLarge')) {
+    return unavailable(`assume role ${roleArn}`, facts)
+  }
+  const sentence = 'cannot limit a session to these prefixes: their policy is too large for STS'
+  return new UnvendableScopeError('too-large', sentence)
 }
 
 interface FoundSession {

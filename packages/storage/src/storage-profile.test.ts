@@ -115,7 +115,12 @@ describe('a storage profile', () => {
     [
       'an external id without a role',
       { type: 's3', region: 'x', 'external-id': 'acme' },
-      'storage.external-id: expected only beside role-arn',
+      'storage.external-id: expected only beside role-arn or client-role-arn',
+    ],
+    [
+      'a role for clients that is none',
+      { type: 's3', region: 'x', 'client-role-arn': 'lake' },
+      'storage.client-role-arn: expected the ARN of a role, such as arn:aws:iam::123456789012:role/lake, found "lake"',
     ],
   ])('is refused when it is %s, and the message says where', (_, json, message) => {
     const error = errorOf(() => decodeStorageProfile(json))

@@ -16,8 +16,10 @@ export interface S3Profile {
   readonly pathStyle: boolean
   /** A role to assume with the credentials. */
   readonly roleArn?: string
+  /** The role that sessions for clients are cut from; default: `roleArn`. */
+  readonly clientRoleArn?: string
   readonly externalId?: string
-  /** Endpoint of STS for `roleArn`; default: that of the region. */
+  /** Endpoint of STS for the roles; default: that of the region. */
   readonly stsEndpoint?: string
 }
 
@@ -72,7 +74,7 @@ const SESSION_TOKEN: TextRule = { ...KEY_TEXT, charactersMax: SESSION_TOKEN_CHAR
 
 /**
  * The profile in a JSON value: `{"type":"file"}`, or `{"type":"s3","endpoint":…,"region":…,"path-style":…,"role-arn":…,
- * "external-id":…,"sts-endpoint":…}` of which type and region are needed. `path-style` is true by default with an
+ * "client-role-arn":…,"external-id":…,"sts-endpoint":…}` of which type and region are needed. `path-style` is true by default with an
  * endpoint and false without one (AWS). Throws StorageProfileError, also for a member that does not exist, so that a
  * misspelt one is not lost.
  */
@@ -116,13 +118,15 @@ export function storageProfileJson(
   profile: StorageProfile,
 ): Readonly<Record<string, string | boolean>> {
   if (profile.type === 'file') return { type: profile.type }
-  const { type, endpoint, region, pathStyle, roleArn, externalId, stsEndpoint } = profile
+  const { type, endpoint, region, pathStyle, roleArn, clientRoleArn, externalId, stsEndpoint } =
+    profile
   return {
     type,
     ...(endpoint === undefined ? {} : { endpoint }),
     region,
     'path-style': pathStyle,
     ...(roleArn === undefined ? {} : { 'role-arn': roleArn }),
+    ...(clientRoleArn === undefined ? {} : { 'client-role-arn': clientRoleArn }),
     ...(externalId === undefined ? {} : { 'external-id': externalId }),
     ...(stsEndpoint === undefined ? {} : { 'sts-endpoint': stsEndpoint }),
   }
@@ -161,6 +165,7 @@ function decodeS3Profile(object: Members): S3Profile {
     'region',
     'path-style',
     'role-arn',
+    'client-role-arn',
     'external-id',
     'sts-endpoint',
   ])
@@ -169,11 +174,14 @@ function decodeS3Profile(object: Members): S3Profile {
   const region = required(read('region', REGION), `${path}.region`)
   const pathStyle = readSwitch(object['path-style'], `${path}.path-style`) ?? endpoint !== undefined
   const roleArn = read('role-arn', ROLE_ARN)
+  const clientRoleArn = read('client-role-arn', ROLE_ARN)
   const externalId = read('external-id', EXTERNAL_ID)
   const stsEndpoint = readEndpoint(read('sts-endpoint'), `${path}.sts-endpoint`)
-  if (roleArn === undefined && (externalId !== undefined || stsEndpoint !== undefined)) {
+  const hasRole = roleArn !== undefined || clientRoleArn !== undefined
+  if (!hasRole && (externalId !== undefined || stsEndpoint !== undefined)) {
     const member = externalId === undefined ? 'sts-endpoint' : 'external-id'
-    throw new StorageProfileError('expected only beside role-arn', `${path}.${member}`)
+    const sentence = 'expected only beside role-arn or client-role-arn'
+    throw new StorageProfileError(sentence, `${path}.${member}`)
   }
   return {
     type: 's3',
@@ -181,6 +189,7 @@ function decodeS3Profile(object: Members): S3Profile {
     region,
     pathStyle,
     ...(roleArn === undefined ? {} : { roleArn }),
+    ...(clientRoleArn === undefined ? {} : { clientRoleArn }),
     ...(externalId === undefined ? {} : { externalId }),
     ...(stsEndpoint === undefined ? {} : { stsEndpoint }),
   }

@@ -1,3 +1,4 @@
+import type { AccessBroker } from './access-broker.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /** What a row of the database says of a warehouse's objects. */
@@ -30,9 +31,14 @@ export function locationsOfWarehouse({
 export interface WarehouseStores {
   /** Throws StorageProfileError for a row that this process cannot serve, such as one sealed with another key. */
   storeOf(warehouse: StoredWarehouse): ObjectStore
+  /**
+   * Gives clients access to a part of the warehouse's store; undefined where there is nothing to give: files of this
+   * machine. Throws as `storeOf`.
+   */
+  brokerOf(warehouse: StoredWarehouse): AccessBroker | undefined
 }
 
-/** One store for every warehouse. */
-export function sameStoreForAll(store: ObjectStore): WarehouseStores {
-  return { storeOf: () => store }
+/** One store for every warehouse, and no access for clients but by the broker, if there is one. */
+export function sameStoreForAll(store: ObjectStore, broker?: AccessBroker): WarehouseStores {
+  return { storeOf: () => store, brokerOf: () => broker }
 }

@@ -1,12 +1,14 @@
 # Sourced by the scripts beside it: sets $cache and $venv, and makes them if they are missing.
 version=${PYICEBERG_VERSION:-0.12.0}
 cache=${INTEROP_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/timelake-interop}
-venv=$cache/pyiceberg-$version
+extras=${PYICEBERG_EXTRAS:-pyarrow,sql-sqlite,pyiceberg-core}
+# Clients that have requests signed need s3fs, which other checks must run without.
+case $extras in *s3fs*) venv=$cache/pyiceberg-$version-s3fs ;; *) venv=$cache/pyiceberg-$version ;; esac
 upstream_venv=$cache/pyiceberg-$version-upstream
 sdist=$cache/pyiceberg-$version.tar.gz
 mkdir -p "$cache/data"
 exec 8> "$cache/pyiceberg.lock" && flock 8
-packages=("pyiceberg[pyarrow,sql-sqlite,pyiceberg-core]==$version" pyarrow==26.0.1 requests)
+packages=("pyiceberg[$extras]==$version" pyarrow==26.0.1 requests)
 if [ "$(cat "$venv/ready" 2> /dev/null)" != "${packages[*]}" ]; then
   rm -rf "$venv" && python3 -m venv "$venv"
   "$venv/bin/pip" install -q --disable-pip-version-check "${packages[@]}"

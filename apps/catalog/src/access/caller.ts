@@ -28,6 +28,11 @@ export interface Grants {
   seesWarehouse(warehouseId: string): boolean
   /** Whether it has a role in the namespace or in one below it, which it then sees the name of. */
   seesNamespace(warehouseId: string, levels: readonly string[]): boolean
+  /**
+   * Last levels of the children of the namespace, or of the top level, that it sees the name of for a role deeper down. Where
+   * it has a role in the namespace itself it sees every child, and this does not count.
+   */
+  namesBelow(warehouseId: string, levels: readonly string[]): readonly string[]
 }
 
 const EVERYTHING: Grants = {
@@ -35,6 +40,7 @@ const EVERYTHING: Grants = {
   roleAt: () => 'admin',
   seesWarehouse: () => true,
   seesNamespace: () => true,
+  namesBelow: () => [],
 }
 
 /** A caller inside this process, or anybody where there is no authentication. */

@@ -6,6 +6,8 @@ import { decodeWarehouseDraft, warehouseJson } from './warehouse-json.ts'
 
 /** POST /admin/v1/warehouses. */
 export async function createWarehouse(call: RouteCall): Promise<HttpAnswer> {
-  const row = await createCatalogWarehouse(call.catalog, decodeWarehouseDraft(await readJson(call)))
+  const draft = decodeWarehouseDraft(await readJson(call))
+  call.subject.object = draft.name
+  const row = await createCatalogWarehouse(call.catalog, draft)
   return jsonAnswer(warehouseJson(row, call.catalog.context.secretBox), 201)
 }

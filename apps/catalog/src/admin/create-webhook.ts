@@ -9,6 +9,7 @@ import { decodeWebhookDraft, webhookJson } from './webhook-json.ts'
 export async function createWebhook(call: RouteCall): Promise<HttpAnswer> {
   const { catalog } = call
   const draft = decodeWebhookDraft(await readJson(call), catalog.config)
+  call.subject.object = draft.name
   const { row, key } = await createCatalogWebhook(catalog, draft)
   const shown = webhookJson(row, { waiting: 0, deadLetters: 0 })
   return jsonAnswer({ ...shown, secret: encodeWebhookSecret(key) }, 201)

@@ -6,6 +6,7 @@ import {
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import { PURGE_TABLE } from '../catalog/purge-dropped-table.ts'
+import { administeredWarehouse } from '../access/visible-warehouse.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { cutPage, readPageRequest } from '../http/page.ts'
@@ -15,9 +16,9 @@ import { droppedTableJson, msJson } from './dropped-table-json.ts'
 
 /** GET /admin/v1/dropped-tables?warehouse=: the dropped tables of a warehouse, last dropped first, in pages. */
 export async function listDroppedTables(call: RouteCall): Promise<HttpAnswer> {
-  const { config, context, warehouses } = call.catalog
+  const { config, context } = call.catalog
   const name = queryParameter(call.query, 'warehouse') || config.defaultWarehouse
-  const warehouse = await warehouses.byName(name)
+  const warehouse = await administeredWarehouse(call.catalog, call.caller, name)
   const { after, limit = config.pageSizeMax } = readPageRequest(call.query, config.pageSizeMax)
   const rows = await listRows(context.database, {
     warehouseId: warehouse.id,

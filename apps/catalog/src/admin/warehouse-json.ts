@@ -13,7 +13,11 @@ import {
 } from '@timelake/storage/storage-profile'
 import { checkName } from '../catalog/names.ts'
 import type { WarehouseChange, WarehouseDraft } from '../catalog/warehouse-draft.ts'
-import { decodeWarehouseSettings } from '../catalog/warehouse.ts'
+import {
+  decodeWarehouseSettings,
+  DELEGATION_MODES,
+  type DelegationMode,
+} from '../catalog/warehouse.ts'
 import { checkClientProperties } from '../catalog/warehouse-rules.ts'
 import { refuseUnknown } from './unknown-members.ts'
 
@@ -105,12 +109,20 @@ function decodeProperties(value: JsonValue | undefined, path: string): Record<st
   return properties
 }
 
-/** How clients may be given access by the catalog: no way is served yet. */
-function decodeDelegation(value: JsonValue | undefined, path: string): [] {
-  const modes = list(value, path, text)
-  if (modes.length === 0) return []
+/** How clients may be given access by the catalog, in the order of preference. */
+function decodeDelegation(value: JsonValue | undefined, path: string): DelegationMode[] {
+  const modes = list(value, path, decodeMode)
+  const again = modes.find((mode, index) => modes.indexOf(mode) < index)
+  if (again === undefined) return modes
+  throw new InvalidInputError(`expected each mode once, found ${again} twice`, path)
+}
+
+function decodeMode(value: JsonValue | undefined, path: string): DelegationMode {
+  const found = text(value, path)
+  const mode = DELEGATION_MODES.find((one) => one === found)
+  if (mode !== undefined) return mode
   throw new InvalidInputError(
-    'expected an empty list: this server hands out no credentials and signs no requests yet',
+    `expected one of ${DELEGATION_MODES.join(', ')}, found ${found}`,
     path,
   )
 }

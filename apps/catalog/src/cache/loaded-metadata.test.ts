@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, inflateRawSync } from 'node:zlib'
 import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
 import { newTableMetadata } from '@timelake/iceberg/commit/new-table-metadata'
 import { expect, it } from 'vitest'
@@ -26,6 +26,34 @@ it('encodes and compresses once', async () => {
   const zipped = loaded.gzippedBody('all')
   expect(loaded.gzippedBody('all')).toBe(zipped)
   expect(gunzipSync((await zipped) ?? '')).toEqual(loaded.body('all'))
+})
+
+const access = {
+  config: { 's3.session-token': 'é \u{1F986}' },
+  storageCredentials: [{ prefix: 's3://b/t/', config: { 's3.session-token': 'é' } }],
+}
+
+it('puts an access behind the shared part, plain and gzipped as one member', async () => {
+  const loaded = new LoadedMetadata('file:///t/2', metadata)
+  const body = loaded.body('all', access)
+  const answer = JSON.parse(body.toString()) as Record<string, unknown>
+  expect(answer['config']).toEqual(access.config)
+  expect(answer['storage-credentials']).toEqual(access.storageCredentials)
+  expect(answer['metadata']).toEqual(JSON.parse(loaded.fileBytes().toString()))
+  const zipped = (await loaded.gzippedBody('all', access)) ?? Buffer.alloc(0)
+  // A reader of one member stops at its trailer: nothing may be left.
+  expect(inflateRawSync(zipped.subarray(10, -8))).toEqual(body)
+  expect(gunzipSync(zipped)).toEqual(body)
+  // The access of one caller is in nobody else's answer.
+  expect(loaded.body('all').toString()).not.toContain('session-token')
+  expect(gunzipSync((await loaded.gzippedBody('all')) ?? '')).toEqual(loaded.body('all'))
+})
+
+it('tags what was given apart', () => {
+  const other = { ...access, config: { 's3.session-token': 'f' } }
+  const tags = [undefined, access, other].map((one) => loadETag('a', 'all', one))
+  expect(new Set(tags).size).toBe(3)
+  expect(loadETag('a', 'all', { ...access })).toBe(tags[1])
 })
 
 it('tags views and locations apart', () => {

@@ -1,74 +1,99 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { loadTableResultText } from '@timelake/iceberg/rest/load-table-json'
+import {
+  loadTableResultHead,
+  loadTableResultTail,
+  type LoadTableAccess,
+} from '@timelake/iceberg/rest/load-table-json'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import {
   decodeTableMetadata,
   encodeTableMetadataView,
 } from '@timelake/iceberg/spec/table-metadata-json'
+import { planningConfig } from '../planning/scan-planning-mode.ts'
+import { deflateHead, gzipWithTail, type DeflatedHead } from './gzip-with-tail.ts'
 
 /** `all` is the whole metadata; `refs` leaves out the snapshots that no ref points at. */
 export type MetadataView = 'all' | 'refs'
 
-const compress = promisify(gzip)
 /** Bodies this small travel in one packet anyway. */
 const GZIP_BYTES_MIN = 1_400
-/** Fast levels give up a tenth of the size for a third of the time. */
-const GZIP_LEVEL = 4
 // Part of every ETag: a change of the body's shape in a new version of the server must not match old tags.
 const BODY_SHAPE = '1'
-const TABLE_CONFIG = {}
+/** For callers that bring their own access to the objects. */
+const OWN_ACCESS: LoadTableAccess = { config: {} }
 
 /**
- * The metadata at one location with the answers of loadTable made from it, each encoded once and kept. The text of
- * the metadata inside an answer is the text of its file.
+ * The metadata at one location with the answers of loadTable made from it. What is the same for everybody, up to the end of the
+ * metadata, is encoded and compressed once and kept; only the end differs where callers are given access to the
+ * objects. The text of the metadata inside an answer is the text of its file.
  */
 export class LoadedMetadata {
   readonly location: string
   readonly metadata: TableMetadata
-  readonly #bodies = new Map<MetadataView, Buffer>()
+  readonly #bodies = new Map<MetadataView, EncodedBody>()
+  readonly #heads = new Map<MetadataView, Promise<DeflatedHead>>()
   readonly #gzipped = new Map<MetadataView, Promise<Buffer>>()
-  #file = { startBytes: 0, endBytes: 0 }
 
   constructor(location: string, metadata: TableMetadata) {
     this.location = location
     this.metadata = metadata
   }
 
-  /** The LoadTableResult as UTF-8 JSON. */
-  body(view: MetadataView): Buffer {
-    const known = this.#bodies.get(view)
-    if (known !== undefined) return known
-    const metadataText = encodeTableMetadataView(this.metadata, view)
-    const { body, startBytes, endBytes } = encodeBody(this.location, metadataText)
-    this.#bodies.set(view, body)
-    if (view === 'all') this.#file = { startBytes, endBytes }
-    return body
+  /** The LoadTableResult as UTF-8 JSON; with an access it is made anew. */
+  body(view: MetadataView, access?: LoadTableAccess): Buffer {
+    const { body, endBytes } = this.#encoded(view)
+    if (access === undefined) return body
+    return Buffer.concat([body.subarray(0, endBytes), tailOf(this.metadata, access)])
   }
 
   /** The content of the metadata file: a view into the body, not a copy. */
   fileBytes(): Buffer {
-    const body = this.body('all')
-    const { startBytes, endBytes } = this.#file
+    const { body, startBytes, endBytes } = this.#encoded('all')
     return body.subarray(startBytes, endBytes)
   }
 
-  /** The gzipped body, made once outside the event loop; undefined when gzip is not worth it. */
-  gzippedBody(view: MetadataView): Promise<Buffer> | undefined {
-    const body = this.body(view)
+  /**
+   * The gzipped body, undefined when gzip is not worth it. The metadata is compressed once, outside the event loop; an access
+   * is compressed for each answer and appended.
+   */
+  gzippedBody(view: MetadataView, access?: LoadTableAccess): Promise<Buffer> | undefined {
+    const { body, endBytes } = this.#encoded(view)
     if (body.length < GZIP_BYTES_MIN) return undefined
-    const known = this.#gzipped.get(view)
-    if (known !== undefined) return known
-    const made = compress(body, { level: GZIP_LEVEL })
-    this.#gzipped.set(view, made)
-    return made
+    const head = memoized(this.#heads, view, () => deflateHead(body.subarray(0, endBytes)))
+    if (access !== undefined)
+      return head.then((made) => gzipWithTail(made, tailOf(this.metadata, access)))
+    return memoized(this.#gzipped, view, () =>
+      head.then((made) => gzipWithTail(made, body.subarray(endBytes))),
+    )
   }
 
-  etag(view: MetadataView): string {
-    return loadETag(this.location, view)
+  etag(view: MetadataView, access?: LoadTableAccess): string {
+    return loadETag(this.location, view, access)
   }
+
+  #encoded(view: MetadataView): EncodedBody {
+    return memoized(this.#bodies, view, () =>
+      encodeBody(this.location, {
+        text: encodeTableMetadataView(this.metadata, view),
+        tail: tailOf(this.metadata, OWN_ACCESS),
+      }),
+    )
+  }
+}
+
+function memoized<Key, Value>(kept: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = kept.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  kept.set(key, made)
+  return made
+}
+
+/** What an answer ends with. */
+function tailOf({ properties }: TableMetadata, access: LoadTableAccess): Buffer {
+  const config = { ...planningConfig(properties), ...access.config }
+  return Buffer.from(loadTableResultTail({ ...access, config }))
 }
 
 /** The metadata in the text of the file at the location. Throws InvalidInputError. */
@@ -76,31 +101,38 @@ export function decodeLoadedMetadata(location: string, text: Uint8Array): Loaded
   return new LoadedMetadata(location, decodeTableMetadata(text))
 }
 
-const METADATA_MEMBER = '"metadata":'
+/** An answer for callers with access of their own, and where the text of the metadata is in it. */
+interface EncodedBody {
+  readonly body: Buffer
+  readonly startBytes: number
+  readonly endBytes: number
+}
 
 /**
- * The answer around the text of the metadata, and where that text is in it. Deep histories have megabytes, so the text is
- * turned into bytes once, at its place.
+ * The answer around the text of the metadata. Deep histories have megabytes, so the text is turned into bytes once, at
+ * its place.
  */
-function encodeBody(metadataLocation: string, metadataText: string) {
-  const frame = loadTableResultText({ metadataLocation, metadataText: '', config: TABLE_CONFIG })
-  // Quotes inside the location are escaped, so the first match is the member.
-  const at = frame.indexOf(METADATA_MEMBER) + METADATA_MEMBER.length
-  const [prefix, suffix] = [frame.slice(0, at), frame.slice(at)]
-  const startBytes = Buffer.byteLength(prefix)
-  const endBytes = startBytes + Buffer.byteLength(metadataText)
-  const body = Buffer.allocUnsafeSlow(endBytes + Buffer.byteLength(suffix))
-  body.write(prefix, 0)
-  body.write(metadataText, startBytes)
-  body.write(suffix, endBytes)
+function encodeBody(
+  metadataLocation: string,
+  { text, tail }: { readonly text: string; readonly tail: Buffer },
+): EncodedBody {
+  const head = loadTableResultHead(metadataLocation)
+  const startBytes = Buffer.byteLength(head)
+  const endBytes = startBytes + Buffer.byteLength(text)
+  const body = Buffer.allocUnsafeSlow(endBytes + tail.length)
+  body.write(head, 0)
+  body.write(text, startBytes)
+  tail.copy(body, endBytes)
   return { body, startBytes, endBytes }
 }
 
 /**
- * The weak ETag of a loadTable answer. A location is written once, so it stands for the metadata; the view and the
- * shape of the body are the rest of what an answer is made from.
+ * The weak ETag of a loadTable answer. A location is written once, so it stands for the metadata; the view, the access that the
+ * answer gives and the shape of the body are the rest of what it is made from. A tag that still holds tells a caller that
+ * the credentials it was given are those that it would be given now.
  */
-export function loadETag(location: string, view: MetadataView): string {
+export function loadETag(location: string, view: MetadataView, access?: LoadTableAccess): string {
   const hash = createHash('sha256').update(`${BODY_SHAPE}\n${view}\n${location}`)
+  if (access !== undefined) hash.update(`\n${loadTableResultTail(access)}`)
   return `W/"${hash.digest('base64url').slice(0, 22)}"`
 }

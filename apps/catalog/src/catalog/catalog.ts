@@ -1,6 +1,10 @@
 import type { IdempotencyOutcome } from '@timelake/database/idempotency'
 import type { SwapBatcher } from '@timelake/database/swap-batcher'
 import type { TableRow } from '@timelake/database/table-row'
+import type { AuditWriter } from '../access/audit-writer.ts'
+import type { Access } from '../access/open-access.ts'
+import type { NotedAccess } from '../access/noted-access.ts'
+import type { StagedTickets } from '../access/staged-tickets.ts'
 import type { BackgroundTasks } from '../background-tasks.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { LoadedView } from '../cache/loaded-view.ts'
@@ -16,6 +20,7 @@ import type { CatalogContext } from '../context.ts'
 import type { CatalogMetrics } from '../catalog-metrics.ts'
 import type { FeedWatch } from '../feed-watch.ts'
 import type { PendingCommits } from '../pending-commits.ts'
+import type { ScanPlanning } from '../planning/scan-planning.ts'
 import type { GroupMember } from './group-member.ts'
 import type { Turnstile } from '../turnstile/turnstile.ts'
 import type { Warehouse } from './warehouse.ts'
@@ -27,6 +32,13 @@ export interface Catalog {
   readonly processId: string
   readonly config: CatalogConfig
   readonly context: CatalogContext
+  /** Who may ask. */
+  readonly access: Access
+  /** What was changed, given and refused. */
+  readonly audit: AuditWriter
+  /** What creators of staged tables take along. */
+  readonly staged: StagedTickets
+  readonly notedAccess: NotedAccess
   readonly warehouses: Warehouses
   readonly pointers: TablePointers<TableRow>
   /** Of tables. */
@@ -45,6 +57,7 @@ export interface Catalog {
   /** Tells followers of the events when there may be more. */
   readonly feed: FeedWatch
   readonly pending: PendingCommits
+  readonly planning: ScanPlanning
   readonly background: BackgroundTasks
   readonly metrics: CatalogMetrics
 }

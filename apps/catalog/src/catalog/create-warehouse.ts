@@ -7,6 +7,7 @@ import {
 import type { Catalog } from './catalog.ts'
 import {
   checkCredentialsFit,
+  checkDelegationFits,
   checkWarehousePlace,
   encodePlace,
   sealCredentials,
@@ -27,6 +28,7 @@ export async function createWarehouse(
   const { context, warehouses } = catalog
   const place = await checkWarehousePlace(context, draft)
   checkCredentialsFit(place, draft.credentials !== undefined)
+  checkDelegationFits(place, draft.credentials !== undefined)
   const { database } = context
   const id = context.newUuid()
   const row = {

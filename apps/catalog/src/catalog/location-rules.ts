@@ -14,8 +14,9 @@ import { WAREHOUSE_FOLDER } from '@timelake/storage/name-records'
 import type { Catalog } from './catalog.ts'
 import type { Warehouse } from './warehouse.ts'
 
-/** Locations below which the tables of a warehouse may lie. */
+/** Locations below which the tables of a warehouse may lie, as far as the caller reaches. */
 export function allowedPrefixes(catalog: Catalog, warehouse: Warehouse): readonly string[] {
+  if (warehouse.confinedTo !== undefined) return warehouse.confinedTo
   return [
     warehouse.location,
     ...warehouse.settings.allowedLocations,
@@ -35,6 +36,9 @@ export function checkAllowed(location: string, prefixes: readonly string[], what
   )
 }
 
+/** What says where the folders of a table are. */
+type TableFolders = Pick<TableMetadata, 'location' | 'properties'>
+
 /**
  * Refuses (InvalidInputError) a table whose folders are outside the allowed prefixes or equal, contain or lie inside
  * those of another live table. Folders that `base` had already are not checked again.
@@ -42,7 +46,7 @@ export function checkAllowed(location: string, prefixes: readonly string[], what
 export async function checkTableRoots(
   catalog: Catalog,
   warehouse: Warehouse,
-  table: { readonly id?: string; readonly metadata: TableMetadata; readonly base?: TableMetadata },
+  table: { readonly id?: string; readonly metadata: TableFolders; readonly base?: TableFolders },
 ): Promise<void> {
   await checkNewRoots(catalog, warehouse, {
     what: 'table location',

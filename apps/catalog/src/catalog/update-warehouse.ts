@@ -13,6 +13,7 @@ import { NoSuchWarehouseError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
 import {
   checkCredentialsFit,
+  checkDelegationFits,
   checkWarehousePlace,
   encodePlace,
   sealCredentials,
@@ -44,6 +45,7 @@ export async function updateWarehouse(
   if (expectedVersion !== row.version) throw new WarehouseChangedError(name, expectedVersion)
   const place = await checkWarehousePlace(context, changedPlace(row, change))
   const sealedCredentials = changedCredentials(context, { row, change, place })
+  checkDelegationFits(place, sealedCredentials !== undefined)
   const { database } = context
   const next = { id: row.id, ...encodePlace(place), sealedCredentials }
   const update = { ...next, expectedVersion, nowMs: context.nowMs() }

@@ -91,6 +91,28 @@ export function sealCredentials(
   }
 }
 
+/**
+ * Throws InvalidInputError for ways of giving access to objects that this warehouse has no means for: a store of this machine has
+ * none, sessions need a role, and the identity of the process is never given away.
+ */
+export function checkDelegationFits(
+  { profile, settings: { delegation } }: WarehousePlace,
+  hasCredentials: boolean,
+): void {
+  if (profile.type === 'file') {
+    if (delegation.length === 0) return
+    throw new InvalidInputError('expected an empty list for storage of type file', 'delegation')
+  }
+  const hasRole = profile.roleArn !== undefined || profile.clientRoleArn !== undefined
+  if (delegation.includes('vended-credentials') && !hasRole) {
+    const needed = 'storage.role-arn or storage.client-role-arn'
+    throw new InvalidInputError(`vended-credentials need ${needed}, found neither`, 'delegation')
+  }
+  if (delegation.includes('static-keys') && !hasCredentials) {
+    throw new InvalidInputError('static-keys need credentials, found none', 'delegation')
+  }
+}
+
 /** Throws InvalidInputError for credentials that nothing would use. */
 export function checkCredentialsFit(place: WarehousePlace, hasCredentials: boolean): void {
   if (place.profile.type === 's3' || !hasCredentials) return

@@ -1,8 +1,12 @@
 import type { WarehouseRow } from '@timelake/database/warehouses'
 import type { ObjectStore } from '@timelake/storage/object-store'
 
-/** How clients may be given access to a warehouse's objects by the catalog. */
-export type DelegationMode = 'vended-credentials' | 'remote-signing'
+/**
+ * How clients may be given access to a warehouse's objects by the catalog: with sessions that reach one table, with the
+ * warehouse's own keys, or by signing each of their requests.
+ */
+export const DELEGATION_MODES = ['vended-credentials', 'static-keys', 'remote-signing'] as const
+export type DelegationMode = (typeof DELEGATION_MODES)[number]
 
 /** What an operator may set for a warehouse beside its place and its storage. */
 export interface WarehouseSettings {
@@ -11,7 +15,7 @@ export interface WarehouseSettings {
   /** Client properties of `/v1/config`: what a client's own setting replaces, and what replaces it. */
   readonly defaults: Readonly<Record<string, string>>
   readonly overrides: Readonly<Record<string, string>>
-  /** What clients may ask for with X-Iceberg-Access-Delegation; empty: they bring their own access. */
+  /** What clients may be given that ask for it, the first that can be; empty: they bring their own access. */
   readonly delegation: readonly DelegationMode[]
 }
 
@@ -23,6 +27,8 @@ export interface Warehouse {
   readonly store: ObjectStore
   readonly settings: WarehouseSettings
   readonly row: WarehouseRow
+  /** For a caller whose role does not reach through the whole warehouse: the only locations below which it may place something. */
+  readonly confinedTo?: readonly string[]
 }
 
 const EMPTY_SETTINGS: WarehouseSettings = {

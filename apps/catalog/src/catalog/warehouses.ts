@@ -40,6 +40,11 @@ export class Warehouses {
     return this.#keep(row)
   }
 
+  /** Whether `byName` would answer without a look-up. */
+  remembers(name: string): boolean {
+    return this.#fresh(this.#byName.get(name)) !== undefined
+  }
+
   /** Throws NoSuchWarehouseError. */
   async byId(id: string): Promise<Warehouse> {
     const known = this.#fresh(this.#byId.get(id))

@@ -1,4 +1,7 @@
+import { auditAnswer, subjectInPath } from '../access/audit-answer.ts'
+import { authorize } from '../access/authorize.ts'
 import { TRUSTED_CALLER, type Caller } from '../access/caller.ts'
+import { visibleWarehouse } from '../access/visible-warehouse.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { errorAnswer } from './error-response.ts'
 import type { HttpAnswer, HttpRequest } from './exchange.ts'
@@ -29,21 +32,49 @@ export function makeDispatch(catalog: Catalog, routes: readonly Route[]): Dispat
     const match = router.match(request.method, path)
     const route = match.outcome === 'matched' ? match.route : undefined
     const operationId = route?.operationId ?? 'none'
+    let admitted: Admitted | undefined
     try {
       const caller = guard === undefined ? TRUSTED_CALLER : await identify(guard, request, route)
       if (match.outcome !== 'matched') throw unmatched(request.method, path, match)
-      const prefix = match.parameters['prefix']
-      const warehouse =
-        prefix === undefined ? undefined : await catalog.warehouses.byName(decodeSegment(prefix))
       const { parameters } = match
-      const base = { catalog, caller, request, parameters, query, warehouse }
-      const call: RouteCall = { ...base, body: undefined, slot: undefined }
+      const subject = caller.kind === 'trusted' ? {} : subjectInPath(parameters)
+      const base = { catalog, caller, request, parameters, query, subject }
+      admitted = { route: match.route, call: { ...base, ...NOTHING_YET }, isAllowed: false }
+      const call = await findWarehouseOf(admitted.call)
+      admitted = { ...admitted, call }
+      authorize(call, match.route.access)
+      admitted = { ...admitted, isAllowed: true }
       const answer = await runRoute(match.route, call, running)
+      auditAnswer(call, match.route, { status: answer.status, isDenied: answer.status === 403 })
       return { answer, operationId }
     } catch (error) {
-      return { answer: errorAnswer(error), operationId, error }
+      const answer = (route?.answerError ?? errorAnswer)(error)
+      if (admitted !== undefined) auditRefusal(admitted, answer.status)
+      return { answer, operationId, error }
     }
   }
+}
+
+/** A call whose sender is known. */
+interface Admitted {
+  readonly route: Route
+  readonly call: RouteCall
+  /** Whether the caller may call the route. */
+  readonly isAllowed: boolean
+}
+
+const NOTHING_YET = { warehouse: undefined, body: undefined, slot: undefined } as const
+
+async function findWarehouseOf(call: RouteCall): Promise<RouteCall> {
+  const prefix = call.parameters['prefix']
+  if (prefix === undefined) return call
+  const warehouse = await visibleWarehouse(call.catalog, call.caller, decodeSegment(prefix))
+  return { ...call, warehouse }
+}
+
+function auditRefusal({ route, call, isAllowed }: Admitted, status: number): void {
+  const isDenied = status === 403 || (!isAllowed && status === 404)
+  auditAnswer(call, route, { status, isDenied })
 }
 
 function identify(
@@ -57,7 +88,7 @@ function identify(
       origin: request.header('origin'),
       authorization: request.header('authorization'),
     },
-    route?.isOpen === true,
+    route?.access === 'open',
   )
 }
 
@@ -82,6 +113,7 @@ async function runRoute(route: Route, call: RouteCall, running: RunningKeys): Pr
   return runKeyed(call.catalog, running, {
     warehouseId: call.warehouse.id,
     key,
+    caller: call.caller,
     operationId: route.operationId,
     parts: [path, query, body],
     run: (slot) => route.handle({ ...call, body, slot }),

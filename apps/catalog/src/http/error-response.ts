@@ -7,6 +7,7 @@ import {
 } from '@timelake/iceberg/spec/errors'
 import { encodeError } from '@timelake/iceberg/rest/error-json'
 import { JsonSyntaxError, printJson } from '@timelake/iceberg/spec/json'
+import * as broker from '@timelake/storage/access-broker'
 import {
   LocationError,
   ObjectNotFoundError,
@@ -14,10 +15,13 @@ import {
   StoreUnavailableError,
 } from '@timelake/storage/object-store'
 import { StorageProfileError } from '@timelake/storage/storage-profile'
+import * as access from '../access/access-errors.ts'
+import { IdentityProviderError } from '../access/fetch-json.ts'
 import * as failed from '../catalog/catalog-errors.ts'
 import * as admin from '../catalog/admin-errors.ts'
 import * as webhook from '../catalog/webhook-errors.ts'
 import { jsonTextAnswer, type HttpAnswer } from './exchange.ts'
+import * as planning from '../planning/plan-errors.ts'
 import * as refused from './request-errors.ts'
 
 type ErrorClass = abstract new (...args: never[]) => Error
@@ -36,10 +40,12 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [ValidationFailedError, 400, 'ValidationException'],
   [InvalidInputError, 400, 'IllegalArgumentException'],
   [LocationError, 400, 'BadRequestException'],
+  [broker.MalformedRequestError, 400, 'BadRequestException'],
   [ObjectTooLargeError, 400, 'BadRequestException'],
   [refused.NoRouteError, 400, 'BadRequestException'],
   [refused.NotAuthorizedError, 401, 'NotAuthorizedException'],
   [refused.ForbiddenError, 403, 'ForbiddenException'],
+  [broker.RequestRefusedError, 403, 'ForbiddenException'],
   [failed.NoSuchWarehouseError, 404, 'NoSuchWarehouseException'],
   [failed.NoSuchNamespaceError, 404, 'NoSuchNamespaceException'],
   [failed.NoSuchTableError, 404, 'NoSuchTableException'],
@@ -47,11 +53,16 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [failed.RenameSourceMissingError, 404, 'NoSuchTableException'],
   [failed.NoSuchViewError, 404, 'NoSuchViewException'],
   [failed.RenamedViewMissingError, 404, 'NoSuchViewException'],
+  [planning.NoSuchPlanIdError, 404, 'NoSuchPlanIdException'],
+  [planning.NoSuchPlanTaskError, 404, 'NoSuchPlanTaskException'],
   [failed.MetadataFileMissingError, 404, 'NotFoundException'],
   [webhook.NoSuchWebhookError, 404, 'NoSuchWebhookException'],
+  [access.NoSuchAccountError, 404, 'NoSuchAccountException'],
+  [access.NoSuchGrantError, 404, 'NoSuchGrantException'],
   [ObjectNotFoundError, 404, 'NotFoundException'],
   [refused.MethodNotAllowedError, 405, 'UnsupportedOperationException'],
   [refused.OperationNotSupportedError, 406, 'UnsupportedOperationException'],
+  [planning.TableNotPlannableError, 406, 'UnsupportedOperationException'],
   [CommitFailedError, 409, 'CommitFailedException'],
   [failed.NamespaceExistsError, 409, 'AlreadyExistsException'],
   [failed.NameTakenError, 409, 'AlreadyExistsException'],
@@ -62,6 +73,8 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [admin.WarehouseChangedError, 409, 'WarehouseChangedException'],
   [admin.WarehouseNotEmptyError, 409, 'WarehouseNotEmptyException'],
   [webhook.WebhookExistsError, 409, 'AlreadyExistsException'],
+  [access.AccountExistsError, 409, 'AlreadyExistsException'],
+  [access.AccountChangedError, 409, 'AccountChangedException'],
   [webhook.WebhookChangedError, 409, 'WebhookChangedException'],
   [admin.UndropConflictError, 409, 'AlreadyExistsException'],
   [admin.PurgeBegunError, 409, 'PurgeBegunException'],
@@ -76,10 +89,13 @@ const ANSWERS: readonly (readonly [ErrorClass, status: number, type: string])[] 
   [failed.CommitStateUnknownError, 500, 'CommitStateUnknownException'],
   [failed.CommitQueueFullError, 503, 'SlowDownException'],
   [failed.TooManyFollowersError, 503, 'SlowDownException'],
+  [planning.TooManyPlansError, 503, 'SlowDownException'],
   [failed.NotAppliedError, 503, 'SlowDownException'],
   [StoreUnavailableError, 503, 'SlowDownException'],
   // Only from reading: what changes something finds out first what became of it (settle-change.ts).
   [DatabaseUnavailableError, 503, 'SlowDownException'],
+  // Whether the token is good cannot be told while the keys of its issuer are not known.
+  [IdentityProviderError, 503, 'SlowDownException'],
   // A warehouse that this process cannot serve, because its key is missing or another one. Others may.
   [StorageProfileError, 503, 'SlowDownException'],
 ]

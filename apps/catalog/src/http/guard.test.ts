@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { TRUSTED_CALLER } from '../access/caller.ts'
 import { makeGuard } from './guard.ts'
 import { ForbiddenError, NotAuthorizedError } from './request-errors.ts'
 
 const LOOPBACK = { host: '127.0.0.1', allowedHosts: [], allowedOrigins: [] }
+const CALLER = { ...TRUSTED_CALLER, id: 'somebody' }
+const anybody = () => TRUSTED_CALLER
 const from = (host?: string, origin?: string, authorization?: string) => ({
   host,
   origin,
@@ -10,11 +13,14 @@ const from = (host?: string, origin?: string, authorization?: string) => ({
 })
 
 describe('on a loopback address', () => {
-  const guard = makeGuard({
-    ...LOOPBACK,
-    allowedHosts: ['lake.example'],
-    allowedOrigins: ['https://console.example'],
-  })
+  const guard = makeGuard(
+    {
+      ...LOOPBACK,
+      allowedHosts: ['lake.example'],
+      allowedOrigins: ['https://console.example'],
+    },
+    anybody,
+  )
 
   it.each(['localhost:8181', '127.0.0.1', '[::1]:8181', 'LOCALHOST', 'lake.example:443'])(
     'answers to the host %s',
@@ -39,32 +45,17 @@ describe('on a loopback address', () => {
 })
 
 it('trusts no origin where every host is answered', () => {
-  const guard = makeGuard({ ...LOOPBACK, host: '0.0.0.0' })
+  const guard = makeGuard({ ...LOOPBACK, host: '0.0.0.0' }, anybody)
   expect(() => guard(from('any.example'), false)).not.toThrow()
   expect(() => guard(from('evil.example', 'http://evil.example'), false)).toThrow(ForbiddenError)
 })
 
-it('ignores credentials when there is no token', () => {
-  const guard = makeGuard(LOOPBACK)
-  expect(() => guard(from('localhost', undefined, 'Bearer None'), false)).not.toThrow()
-  expect(() => guard(from('localhost', undefined, 'Basic eA=='), false)).not.toThrow()
-})
-
-describe('with a token', () => {
-  const guard = makeGuard({ ...LOOPBACK, token: 'open sesame' })
-
-  it('answers to it, and on open routes to everybody', () => {
-    expect(() => guard(from('localhost', undefined, 'Bearer open sesame'), false)).not.toThrow()
-    expect(() => guard(from('localhost', undefined, 'bearer  open sesame'), false)).not.toThrow()
-    expect(() => guard(from('localhost'), true)).not.toThrow()
+it('asks who calls, except on open routes', () => {
+  const guard = makeGuard(LOOPBACK, (authorization) => {
+    if (authorization === 'Bearer open sesame') return CALLER
+    throw new NotAuthorizedError('no')
   })
-
-  it.each([undefined, '', 'Bearer', 'Bearer None', 'Basic open sesame', 'open sesame'])(
-    'refuses %s and does not repeat it',
-    (authorization) => {
-      const attempt = () => guard(from('localhost', undefined, authorization), false)
-      expect(attempt).toThrow(NotAuthorizedError)
-      expect(attempt).not.toThrow(/sesame|None/)
-    },
-  )
+  expect(guard(from('localhost', undefined, 'Bearer open sesame'), false)).toBe(CALLER)
+  expect(guard(from('localhost'), true)).toBe(TRUSTED_CALLER)
+  expect(() => guard(from('localhost'), false)).toThrow(NotAuthorizedError)
 })

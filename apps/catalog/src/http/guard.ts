@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { OPERATOR, TRUSTED_CALLER, type Caller } from '../access/caller.ts'
-import { ForbiddenError, NotAuthorizedError } from './request-errors.ts'
+import type { Authenticate } from '../access/authenticate.ts'
+import { TRUSTED_CALLER, type Caller } from '../access/caller.ts'
+import { ForbiddenError } from './request-errors.ts'
 
 export interface GuardRules {
   /** The address that the server listens on. */
@@ -9,8 +9,6 @@ export interface GuardRules {
   readonly allowedHosts: readonly string[]
   /** Origins to answer, for example `https://console.example`. */
   readonly allowedOrigins: readonly string[]
-  /** Absent: no authentication; whatever credential comes is ignored. */
-  readonly token?: string
 }
 
 export interface GuardedHeaders {
@@ -26,14 +24,13 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Builds the check that every request from the network passes. Throws ForbiddenError for a Host or Origin that is
- * not ours (a web page that was rebound to a loopback address sends its own), and NotAuthorizedError for a missing
- * or wrong token. `isOpen` routes (health) need no token. Listening on a wildcard address without `allowedHosts`
+ * not ours (a web page that was rebound to a loopback address sends its own), and what `authenticate` throws. `isOpen`
+ * routes (health, the token endpoint) need no token. Listening on a wildcard address without `allowedHosts`
  * accepts any Host, because the names of the machine are not known.
  */
-export function makeGuard(rules: GuardRules): Guard {
+export function makeGuard(rules: GuardRules, authenticate: Authenticate): Guard {
   const acceptsAnyHost = isWildcard(rules.host) && rules.allowedHosts.length === 0
   const checkHost = acceptsAnyHost ? () => {} : makeHostCheck(rules)
-  const identify = makeTokenCheck(rules.token)
   const origins = new Set(rules.allowedOrigins.map((origin) => origin.toLowerCase()))
   return (headers, isOpen) => {
     checkHost(headers.host)
@@ -44,7 +41,7 @@ export function makeGuard(rules: GuardRules): Guard {
       throw new ForbiddenError(`requests from origin ${origin} are not allowed`)
     }
     if (isOpen) return TRUSTED_CALLER
-    return identify(headers.authorization)
+    return authenticate(headers.authorization)
   }
 }
 
@@ -66,21 +63,4 @@ function isWildcard(host: string): boolean {
 
 function isSameOrigin(origin: string, host: string | undefined): boolean {
   return host !== undefined && origin.replace(/^https?:\/\//, '') === host.toLowerCase()
-}
-
-function makeTokenCheck(token: string | undefined): (authorization: string | undefined) => Caller {
-  if (token === undefined) return () => TRUSTED_CALLER
-  const expected = digest(token)
-  return (authorization) => {
-    const sent = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1]
-    // Digests have one length, so the comparison takes the same time for every text.
-    if (sent !== undefined && timingSafeEqual(digest(sent.trim()), expected)) return OPERATOR
-    throw new NotAuthorizedError(
-      sent === undefined ? 'a bearer token is required' : 'the bearer token is not valid',
-    )
-  }
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

@@ -10,6 +10,7 @@ import {
   type IdempotencyOutcome,
 } from '@timelake/database/idempotency'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import type { Caller } from '../access/caller.ts'
 import { CommitStateUnknownError, IdempotencyConflictError } from '../catalog/catalog-errors.ts'
 import type { Catalog, IdempotencySlot, StoredOutcome } from '../catalog/catalog.ts'
 import { errorAnswer } from './error-response.ts'
@@ -23,6 +24,7 @@ export interface KeyedCall {
   readonly warehouseId: string
   /** The header as it came. */
   readonly key: string
+  readonly caller: Pick<Caller, 'id' | 'kind'>
   readonly operationId: string
   /** Everything that makes two calls different: path, query and body. */
   readonly parts: readonly (string | Uint8Array)[]
@@ -47,7 +49,7 @@ export async function runKeyed(
   call: KeyedCall,
 ): Promise<HttpAnswer> {
   if (!UUID.test(call.key)) throw new InvalidInputError('expected a UUID', 'Idempotency-Key')
-  const key = call.key.toLowerCase()
+  const key = keptKey(call.caller, call.key)
   const name = `${call.warehouseId} ${key}`
   const earlier = running.get(name)
   const turn = (earlier ?? Promise.resolve()).then(
@@ -62,6 +64,23 @@ export async function runKeyed(
   }
 }
 
+/**
+ * What stands for a key of this caller: lower case, and different for different accounts, so that nobody is answered what
+ * somebody else asked, learns that a key is in use, or takes one away.
+ */
+export function keptKey(caller: Pick<Caller, 'id' | 'kind'>, key: string): string {
+  const lower = key.toLowerCase()
+  switch (caller.kind) {
+    // They are one and the same: whether the server asks for tokens may change.
+    case 'trusted':
+    case 'operator':
+      return lower
+    case 'account':
+    case 'federated':
+      return createHash('sha256').update(caller.id).update('\u0000').update(lower).digest('hex')
+  }
+}
+
 async function runInTurn(catalog: Catalog, key: string, call: KeyedCall): Promise<HttpAnswer> {
   const verdict = await reserve(catalog, key, call)
   switch (verdict.outcome) {
@@ -70,7 +89,7 @@ async function runInTurn(catalog: Catalog, key: string, call: KeyedCall): Promis
     case 'done':
       return call.replay(verdict)
     case 'mismatch':
-      throw new IdempotencyConflictError(`idempotency key ${key} was used for another request`)
+      throw new IdempotencyConflictError(`idempotency key ${call.key} was used for another request`)
     case 'running':
       return takeOver(catalog, { key, call, retryAfterMs: verdict.retryAfterMs })
   }
@@ -90,7 +109,7 @@ async function takeOver(
     const verdict = await reserve(catalog, key, call)
     if (verdict.outcome === 'reserved') return runReserved(catalog, key, call)
   }
-  const text = `the first request with idempotency key ${key} is still running`
+  const text = `the first request with idempotency key ${call.key} is still running`
   throw new IdempotencyConflictError(text, retryAfterMs)
 }
 
@@ -154,7 +173,9 @@ async function unlessUnavailable(note: () => Promise<unknown>): Promise<void> {
 async function replayWinner(catalog: Catalog, key: string, call: KeyedCall): Promise<HttpAnswer> {
   const verdict = await reserve(catalog, key, call)
   if (verdict.outcome === 'done') return call.replay(verdict)
-  throw new IdempotencyConflictError(`idempotency key ${key} was taken over by another request`)
+  throw new IdempotencyConflictError(
+    `idempotency key ${call.key} was taken over by another request`,
+  )
 }
 
 function storedForm(answer: HttpAnswer): IdempotencyOutcome {

@@ -19,7 +19,7 @@ export function makeObserve(log: Logger, metrics: CatalogMetrics, nowMs: () => n
       const durationMs = nowMs() - startMs
       metrics.requests.inc({ operation: operationId, status: answer.status })
       metrics.durationSeconds.observe({ operation: operationId }, durationMs / 1_000)
-      const level = levelOf(request.method, answer.status)
+      const level = levelOf(operationId, request.method, answer.status)
       if (!log.isLevelEnabled(level)) return
       const { path } = splitTarget(request.target)
       const line = { method: request.method, path, status: answer.status, durationMs, operationId }
@@ -28,8 +28,16 @@ export function makeObserve(log: Logger, metrics: CatalogMetrics, nowMs: () => n
   }
 }
 
-function levelOf(method: string, status: number): 'error' | 'warn' | 'info' | 'debug' {
+/** Posts that change nothing, of which a client sends one for each object or file. */
+const READING_POSTS: ReadonlySet<string> = new Set(['signRequest', 'fetchScanTasks'])
+
+function levelOf(
+  operationId: string,
+  method: string,
+  status: number,
+): 'error' | 'warn' | 'info' | 'debug' {
   if (status === 503) return 'warn'
   if (status >= 500) return 'error'
-  return method === 'GET' || method === 'HEAD' ? 'debug' : 'info'
+  const isRead = method === 'GET' || method === 'HEAD' || READING_POSTS.has(operationId)
+  return isRead ? 'debug' : 'info'
 }

@@ -10,7 +10,7 @@ export interface LoadedReplay<Loaded> {
   get(metadataLocation: string): Promise<Loaded>
   /** The row that the name has now. */
   findRow(): TableRow | undefined | Promise<TableRow | undefined>
-  answer(loaded: Loaded): HttpAnswer
+  answer(loaded: Loaded): HttpAnswer | Promise<HttpAnswer>
 }
 
 /**

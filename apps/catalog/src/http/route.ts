@@ -1,4 +1,6 @@
 import type { Buffer } from 'node:buffer'
+import type { AuditSubject } from '../access/audit.ts'
+import type { RouteAccess } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import type { Warehouse } from '../catalog/warehouse.ts'
@@ -16,8 +18,10 @@ export interface Route {
   readonly handle: (call: RouteCall) => Promise<HttpAnswer>
   /** Makes the answer of a finished mutation again; present exactly for routes that honour Idempotency-Key. */
   readonly replay?: (call: RouteCall, outcome: StoredOutcome) => Promise<HttpAnswer>
-  /** Needs no token. */
-  readonly isOpen?: boolean
+  /** The answer for an error, where its clients expect another shape than everywhere else. */
+  readonly answerError?: (error: unknown) => HttpAnswer
+  /** What it asks of its caller. */
+  readonly access: RouteAccess
 }
 
 /** What a route handler gets. Path parameters and the query are raw. */
@@ -32,6 +36,8 @@ export interface RouteCall {
   /** The body, read before a mutation that came with an Idempotency-Key. */
   readonly body: Buffer | undefined
   readonly slot: IdempotencySlot | undefined
+  /** What the audit log says that the call was about; handlers complete what the path does not say. */
+  readonly subject: AuditSubject
 }
 
 /** The warehouse of a route with a prefix. */

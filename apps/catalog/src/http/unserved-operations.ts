@@ -6,16 +6,9 @@ const TABLE = `${NAMESPACE}/tables/{table}`
 
 /** Operations of the protocol that this server neither serves nor announces. */
 const UNSERVED: readonly { method: HttpMethod; template: string; operationId: string }[] = [
-  { method: 'POST', template: '/v1/oauth/tokens', operationId: 'getToken' },
   { method: 'GET', template: `${NAMESPACE}/functions`, operationId: 'listFunctions' },
   { method: 'GET', template: `${NAMESPACE}/functions/{function}`, operationId: 'loadFunction' },
-  { method: 'POST', template: `${TABLE}/plan`, operationId: 'planTableScan' },
-  { method: 'GET', template: `${TABLE}/plan/{plan-id}`, operationId: 'fetchPlanningResult' },
-  { method: 'DELETE', template: `${TABLE}/plan/{plan-id}`, operationId: 'cancelPlanning' },
-  { method: 'POST', template: `${TABLE}/tasks`, operationId: 'fetchScanTasks' },
   { method: 'POST', template: `${TABLE}/unregister`, operationId: 'unregisterTable' },
-  { method: 'GET', template: `${TABLE}/credentials`, operationId: 'loadCredentials' },
-  { method: 'POST', template: `${TABLE}/sign`, operationId: 'signRequest' },
 ]
 
 const router = new Router(UNSERVED)

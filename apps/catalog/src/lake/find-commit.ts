@@ -9,6 +9,7 @@ import {
 } from '../catalog/commit-outcome.ts'
 import { errorAnswer } from '../http/error-response.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
+import { keptKey } from '../http/idempotency.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { tableInPath } from '../http/path-names.ts'
 import { queryParameter } from '../http/raw-path.ts'
@@ -19,25 +20,25 @@ const LONG_MAX = 2n ** 63n - 1n
 
 /**
  * GET /lake/v1/{prefix}/namespaces/{namespace}/tables/{table}/commits: what became of a commit, by its Idempotency-Key or by
- * a snapshot that it adds. Throws NoSuchTableError, InvalidInputError.
+ * a snapshot that it adds. A key is that of the caller's own request. Throws NoSuchTableError, InvalidInputError.
  */
 export async function findCommit(call: RouteCall): Promise<HttpAnswer> {
   const found = await findCommitOutcome(call.catalog, {
     warehouse: warehouseOf(call),
     identifier: tableInPath(call),
-    commit: readSought(call.query),
+    commit: readSought(call),
   })
   return jsonAnswer(outcomeJson(found))
 }
 
-function readSought(query: string): CommitSought {
+function readSought({ query, caller }: RouteCall): CommitSought {
   const key = queryParameter(query, 'idempotency-key')
   const snapshot = queryParameter(query, 'snapshot-id')
   if ((key === undefined) === (snapshot === undefined)) {
     throw new InvalidInputError('expected either idempotency-key or snapshot-id')
   }
   if (key !== undefined) {
-    if (UUID.test(key)) return { key: key.toLowerCase() }
+    if (UUID.test(key)) return { key: keptKey(caller, key) }
     throw new InvalidInputError('expected a UUID', 'idempotency-key')
   }
   const text = snapshot ?? ''

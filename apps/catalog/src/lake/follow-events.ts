@@ -8,11 +8,14 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Warehouse } from '../catalog/warehouse.ts'
 import { describeChanges } from './describe-changes.ts'
 import type { EventRequest } from './event-request.ts'
+import type { EventSight } from './event-sight.ts'
 
 /** One caller who follows the events of a warehouse. */
 export interface Follower {
   readonly warehouse: Warehouse
   readonly request: EventRequest
+  /** Which events it may know of. */
+  readonly sees: EventSight
   /** Aborts when the caller has gone. */
   readonly gone: AbortSignal
 }
@@ -116,14 +119,18 @@ async function pageUnlessPruned(
 /** The next page with an event in it, or the end of the feed. */
 async function readPage(
   catalog: Catalog,
-  { warehouse, request, gone }: Follower,
+  { warehouse, request, sees, gone }: Follower,
   after: string | undefined,
 ): Promise<EventPage> {
   const { limit, filter, withChanges } = request
-  let page = await readOnce(catalog, { after, limit, filter })
+  const readSeen = async (from: string | undefined): Promise<EventPage> => {
+    const read = await readOnce(catalog, { after: from, limit, filter })
+    return { ...read, events: read.events.filter(sees) }
+  }
+  let page = await readSeen(after)
   for (let count = 1; page.events.length === 0 && !page.isAtEnd; count += 1) {
     if (count === EMPTY_PAGES_MAX || gone.aborted) return page
-    page = await readOnce(catalog, { after: page.cursor, limit, filter })
+    page = await readSeen(page.cursor)
   }
   if (!withChanges) return page
   return { ...page, events: await describeChanges(catalog, warehouse, page.events) }

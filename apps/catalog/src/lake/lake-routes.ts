@@ -9,6 +9,7 @@ export const LAKE_ROUTES: readonly Route[] = [
     method: 'POST',
     template: '/lake/v1/{prefix}/namespaces/{namespace}/tables/{table}/appends',
     operationId: 'appendFiles',
+    access: 'table-writer',
     handle: appendFiles,
     replay: replayAppendFiles,
   },
@@ -16,12 +17,14 @@ export const LAKE_ROUTES: readonly Route[] = [
     method: 'GET',
     template: '/lake/v1/{prefix}/events',
     operationId: 'listEvents',
+    access: 'warehouse',
     handle: listEvents,
   },
   {
     method: 'GET',
     template: '/lake/v1/{prefix}/namespaces/{namespace}/tables/{table}/commits',
     operationId: 'findCommit',
+    access: 'table-reader',
     handle: findCommit,
   },
 ]

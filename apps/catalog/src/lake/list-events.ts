@@ -3,6 +3,7 @@ import { jsonAnswer } from '../http/json.ts'
 import { warehouseOf, type RouteCall } from '../http/route.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { readEventRequest } from './event-request.ts'
+import { eventSight } from './event-sight.ts'
 import { feedEventJson, type Follower, nextEvents, streamEvents } from './follow-events.ts'
 
 const STREAM_HEADERS = {
@@ -12,14 +13,19 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
+/** Longest life of one stream. Readers of Server-Sent Events come back by themselves, where they were. */
+const STREAM_MS_MAX = 600_000
+
 /**
- * GET /lake/v1/{prefix}/events: the events of a warehouse behind a cursor, at once or when there are some, or as a stream for
+ * GET /lake/v1/{prefix}/events: the events of a warehouse behind a cursor that the caller may know of, at once or when there are some, or as a stream for
  * callers that accept `text/event-stream`. Throws EventsPrunedError, TooManyFollowersError, InvalidInputError.
  */
 export function listEvents(call: RouteCall): Promise<HttpAnswer> {
-  const { catalog, request } = call
+  const { catalog, caller, request } = call
   const asked = readEventRequest(call)
-  const follower = { warehouse: warehouseOf(call), request: asked, gone: request.aborted() }
+  const warehouse = warehouseOf(call)
+  const sees = eventSight(caller, warehouse.id)
+  const follower = { warehouse, request: asked, sees, gone: request.aborted() }
   const isStream = request.header('accept')?.includes('text/event-stream') === true
   return isStream ? openStream(catalog, follower) : answerPage(catalog, follower)
 }
@@ -38,8 +44,9 @@ async function answerPage(catalog: Catalog, follower: Follower): Promise<HttpAns
   }
 }
 
-async function openStream(catalog: Catalog, follower: Follower): Promise<HttpAnswer> {
+async function openStream(catalog: Catalog, asking: Follower): Promise<HttpAnswer> {
   const leave = catalog.feed.enter()
+  const follower = { ...asking, gone: AbortSignal.any([asking.gone, streamEnd(catalog, asking)]) }
   try {
     const request = { ...follower.request, waitMs: 0 }
     // A cursor that is of no use is refused before the stream begins.
@@ -50,6 +57,13 @@ async function openStream(catalog: Catalog, follower: Follower): Promise<HttpAns
     leave()
     throw error
   }
+}
+
+/** Whoever goes on must come again, and be known again: its role may have been taken from it. */
+function streamEnd({ context }: Catalog, { gone }: Follower): AbortSignal {
+  const end = new AbortController()
+  void context.delay(STREAM_MS_MAX, gone).then(() => end.abort())
+  return end.signal
 }
 
 async function* whileFollowing(

@@ -1,5 +1,8 @@
 import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import { decodeCommitTransactionRequest } from '@timelake/iceberg/rest/commit-transaction-json'
+import { identifiersText } from '../access/audit.ts'
+import { requireWriter } from '../access/authorize.ts'
+import { checkConfined } from '../access/confine.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import {
   tableCommits,
@@ -20,6 +23,14 @@ export async function commitTransaction(call: RouteCall): Promise<HttpAnswer> {
     request,
     requestHash: commitRequestHash(json),
   }))
+  call.subject.detail = identifiersText(changes)
+  requireWriter(
+    call,
+    changes.map(({ identifier }) => identifier.levels),
+  )
+  for (const { identifier, request } of changes) {
+    await checkConfined(call, identifier, request.updates)
+  }
   const isAsked = isRebaseAsked(call.request.header(REBASE_HEADER))
   const transaction = {
     warehouse: warehouseOf(call),

@@ -3,11 +3,14 @@ import {
   encodeNamespaceDescription,
 } from '@timelake/iceberg/rest/namespace-json'
 import { findNamespace } from '@timelake/database/namespaces'
+import { requireWriter } from '../access/authorize.ts'
+import { confinedTo } from '../access/confine.ts'
 import type { StoredOutcome } from '../catalog/catalog.ts'
 import {
   createNamespace as createCatalogNamespace,
   shownProperties,
 } from '../catalog/create-namespace.ts'
+import { checkNamespace } from '../catalog/names.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { storedAnswer } from '../http/idempotency.ts'
@@ -16,8 +19,11 @@ import { readJson, warehouseOf, type RouteCall } from '../http/route.ts'
 /** POST /v1/{prefix}/namespaces. */
 export async function createNamespace(call: RouteCall): Promise<HttpAnswer> {
   const { namespace: levels, properties } = decodeNamespaceDescription(await readJson(call))
+  checkNamespace(levels, 'namespace')
+  call.subject.namespace = levels
+  requireWriter(call, [levels])
   const row = await createCatalogNamespace(call.catalog, {
-    warehouse: warehouseOf(call),
+    warehouse: await confinedTo(call, levels.slice(0, -1)),
     slot: call.slot,
     levels,
     properties,
@@ -34,6 +40,7 @@ export async function replayCreateNamespace(
 ): Promise<HttpAnswer> {
   if (outcome.status !== 200) return storedAnswer(outcome)
   const asked = decodeNamespaceDescription(await readJson(call))
+  requireWriter(call, [asked.namespace])
   const { database } = call.catalog.context
   const row = await findNamespace(database, warehouseOf(call).id, asked.namespace)
   const properties = row === undefined ? asked.properties : shownProperties(row)

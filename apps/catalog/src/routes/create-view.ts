@@ -1,4 +1,5 @@
 import { decodeCreateViewRequest } from '@timelake/iceberg/rest/view-requests-json'
+import { writableWarehouse } from '../access/confine.ts'
 import type { StoredOutcome } from '../catalog/catalog.ts'
 import { createView as createCatalogView } from '../catalog/create-view.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
@@ -8,12 +9,12 @@ import { replayView, viewAnswer } from '../http/view-answer.ts'
 
 /** POST …/namespaces/{namespace}/views. */
 export async function createView(call: RouteCall): Promise<HttpAnswer> {
-  const loaded = await createCatalogView(call.catalog, {
-    warehouse: warehouseOf(call),
-    slot: call.slot,
-    levels: namespaceInPath(call),
-    request: decodeCreateViewRequest(await readJson(call)),
-  })
+  const levels = namespaceInPath(call)
+  const request = decodeCreateViewRequest(await readJson(call))
+  call.subject.object = request.name
+  const warehouse = await writableWarehouse(call, levels)
+  const { slot } = call
+  const loaded = await createCatalogView(call.catalog, { warehouse, slot, levels, request })
   return viewAnswer(loaded)
 }
 

@@ -1,5 +1,6 @@
 import { encodeCatalogSettings } from '@timelake/iceberg/rest/config-json'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { visibleWarehouse } from '../access/visible-warehouse.ts'
 import { NoSuchWarehouseError } from '../catalog/catalog-errors.ts'
 import { storageProperties } from '../catalog/storage-properties.ts'
 import type { Warehouse } from '../catalog/warehouse.ts'
@@ -14,7 +15,7 @@ const HOUR_MS = 3_600_000
 
 /**
  * GET /v1/config?warehouse=: the prefix of the warehouse's routes, what clients need to reach its objects (never a secret),
- * and the routes. Without `warehouse` it is the default one; an unknown one is refused and never replaced. Spec: REST
+ * and the routes. Without `warehouse` it is the default one; one that is unknown, or hidden, is refused and never replaced. Spec: REST
  * catalog, getConfig.
  */
 export async function getConfig(
@@ -36,11 +37,11 @@ export async function getConfig(
   return jsonAnswer(settings)
 }
 
-async function askedWarehouse({ catalog, query }: RouteCall): Promise<Warehouse> {
-  const { config, warehouses } = catalog
+async function askedWarehouse({ catalog, caller, query }: RouteCall): Promise<Warehouse> {
+  const { config } = catalog
   const name = queryParameter(query, 'warehouse') || undefined
   try {
-    return await warehouses.byName(name ?? config.defaultWarehouse)
+    return await visibleWarehouse(catalog, caller, name ?? config.defaultWarehouse)
   } catch (cause) {
     if (name !== undefined || !(cause instanceof NoSuchWarehouseError)) throw cause
     const sentence = `name one: there is no default warehouse ${config.defaultWarehouse}`

@@ -1,4 +1,6 @@
 import { decodeRegisterTableRequest } from '@timelake/iceberg/rest/table-requests-json'
+import { writableWarehouse } from '../access/confine.ts'
+import { findAccessToNew } from '../access/delegate-access.ts'
 import type { StoredOutcome } from '../catalog/catalog.ts'
 import { registerTable as registerCatalogTable } from '../catalog/register-table.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
@@ -11,14 +13,19 @@ import { changedTableAnswer } from '../http/table-answer.ts'
 export async function registerTable(call: RouteCall): Promise<HttpAnswer> {
   const levels = namespaceInPath(call)
   const { name, metadataLocation, overwrite } = decodeRegisterTableRequest(await readJson(call))
+  call.subject.object = name
+  const warehouse = await writableWarehouse(call, levels)
+  const identifier = { levels, name }
   const loaded = await registerCatalogTable(call.catalog, {
-    warehouse: warehouseOf(call),
+    warehouse,
     slot: call.slot,
-    identifier: { levels, name },
+    identifier,
     metadataLocation,
     overwrite,
   })
-  return changedTableAnswer(loaded)
+  const { metadata } = loaded
+  const access = await findAccessToNew(call, { warehouse, identifier, metadata })
+  return changedTableAnswer(loaded, access)
 }
 
 /** The table that was registered earlier under the same key. */
@@ -28,5 +35,5 @@ export async function replayRegisterTable(
 ): Promise<HttpAnswer> {
   const { name } = decodeRegisterTableRequest(await readJson(call))
   const levels = namespaceInPath(call)
-  return replayTable(call.catalog, outcome, { warehouse: warehouseOf(call), levels, name })
+  return replayTable(call, outcome, { warehouse: warehouseOf(call), levels, name })
 }

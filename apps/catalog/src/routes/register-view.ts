@@ -1,4 +1,5 @@
 import { decodeRegisterViewRequest } from '@timelake/iceberg/rest/view-requests-json'
+import { writableWarehouse } from '../access/confine.ts'
 import type { StoredOutcome } from '../catalog/catalog.ts'
 import { registerView as registerCatalogView } from '../catalog/register-view.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
@@ -10,8 +11,9 @@ import { replayView, viewAnswer } from '../http/view-answer.ts'
 export async function registerView(call: RouteCall): Promise<HttpAnswer> {
   const levels = namespaceInPath(call)
   const { name, metadataLocation } = decodeRegisterViewRequest(await readJson(call))
+  call.subject.object = name
   const loaded = await registerCatalogView(call.catalog, {
-    warehouse: warehouseOf(call),
+    warehouse: await writableWarehouse(call, levels),
     slot: call.slot,
     identifier: { levels, name },
     metadataLocation,

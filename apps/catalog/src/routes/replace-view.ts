@@ -1,4 +1,5 @@
 import { decodeCommitViewRequest } from '@timelake/iceberg/rest/view-requests-json'
+import { checkConfined } from '../access/confine.ts'
 import type { StoredOutcome } from '../catalog/catalog.ts'
 import { commitRequestHash } from '../catalog/landed-request.ts'
 import { replaceView as replaceCatalogView } from '../catalog/replace-view.ts'
@@ -11,11 +12,13 @@ import { replayView, viewAnswer } from '../http/view-answer.ts'
 export async function replaceView(call: RouteCall): Promise<HttpAnswer> {
   const identifier = viewInPath(call)
   const body = await readJson(call)
+  const request = decodeCommitViewRequest(body)
+  await checkConfined(call, identifier, request.updates)
   const loaded = await replaceCatalogView(call.catalog, {
     warehouse: warehouseOf(call),
     slot: call.slot,
     identifier,
-    request: decodeCommitViewRequest(body),
+    request,
     requestHash: commitRequestHash(body),
   })
   return viewAnswer(loaded)

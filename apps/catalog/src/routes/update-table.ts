@@ -1,4 +1,5 @@
 import { decodeCommitRequest } from '@timelake/iceberg/rest/commit-json'
+import { checkConfined } from '../access/confine.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { StoredOutcome } from '../catalog/catalog.ts'
 import { commitTable } from '../catalog/commit-table.ts'
@@ -6,7 +7,7 @@ import { commitRequestHash } from '../catalog/landed-request.ts'
 import { classOf, isRebaseAsked, REBASE_HEADER } from '../catalog/rebase-request.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { tableInPath } from '../http/path-names.ts'
-import { replayTable } from '../http/replay-table.ts'
+import { replayCommit } from '../http/replay-table.ts'
 import { readJson, warehouseOf, type RouteCall } from '../http/route.ts'
 import { changedTableAnswer } from '../http/table-answer.ts'
 import { watchCommit } from '../turnstile/take-turns.ts'
@@ -16,6 +17,7 @@ export async function updateTable(call: RouteCall): Promise<HttpAnswer> {
   const identifier = tableInPath(call)
   const body = await readJson(call)
   const request = decodeCommitRequest(body)
+  await checkConfined(call, identifier, request.updates)
   const isAsked = isRebaseAsked(call.request.header(REBASE_HEADER))
   const commit = {
     warehouse: warehouseOf(call),
@@ -35,5 +37,5 @@ export async function updateTable(call: RouteCall): Promise<HttpAnswer> {
 
 /** The answer to a commit that was made earlier under the same key. */
 export function replayUpdateTable(call: RouteCall, outcome: StoredOutcome): Promise<HttpAnswer> {
-  return replayTable(call.catalog, outcome, { warehouse: warehouseOf(call), ...tableInPath(call) })
+  return replayCommit(call, outcome, { warehouse: warehouseOf(call), ...tableInPath(call) })
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { Database } from '../sql-session.ts'
+import { describeAccess } from './describe-access.ts'
 import { describeAppendBatches } from './describe-append-batches.ts'
 import { describeCommits } from './describe-commits.ts'
 import { describeDroppedTables } from './describe-dropped-tables.ts'
@@ -50,6 +51,7 @@ export function describeDatabaseContract(
     describeDroppedTables(useDatabase)
     describeWarehouses(useDatabase)
     describeWebhooks(useDatabase)
+    describeAccess(useDatabase)
     describeWork(useDatabase)
     describeFinder(useDatabase)
     describeNameChanges(useDatabase)

@@ -5,6 +5,10 @@ import { AVRO_BLOCK_BYTES_MAX } from './avro-limits.ts'
 import { zstdDecompress } from './zstd-frame.ts'
 
 const DEFLATE_LEVEL = 4
+/** A little above the 64,000 bytes that most writers cut blocks at: output that fits into one piece is not copied. */
+const INFLATE_PIECE_BYTES_MAX = 72 * 1024
+const INFLATE_PIECE_BYTES_MIN = 1_024
+const INFLATE_RATIO = 8
 const CRC_BYTES = 4
 
 /**
@@ -42,7 +46,9 @@ function translate(codec: string, what: string, run: () => Uint8Array): Uint8Arr
 }
 
 function inflate(block: Uint8Array): Uint8Array {
-  return asPlainBytes(inflateRawSync(block, { maxOutputLength: AVRO_BLOCK_BYTES_MAX }))
+  const wantedBytes = Math.max(INFLATE_PIECE_BYTES_MIN, block.length * INFLATE_RATIO)
+  const chunkSize = Math.min(INFLATE_PIECE_BYTES_MAX, wantedBytes)
+  return asPlainBytes(inflateRawSync(block, { chunkSize, maxOutputLength: AVRO_BLOCK_BYTES_MAX }))
 }
 
 function unsnappy(block: Uint8Array): Uint8Array {

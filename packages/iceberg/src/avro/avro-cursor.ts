@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { CorruptFileError } from '../spec/errors.ts'
 import { AVRO_ITEMS_MAX } from './avro-limits.ts'
 
@@ -16,7 +17,8 @@ export class AvroCursor {
   /** Elements of lists and maps that may still be kept; shared by the blocks of a file through the reader. */
   itemsLeft: number
   itemBlockBytes: number | undefined = undefined
-  private readonly bytes: Uint8Array
+  /** The whole block. */
+  readonly bytes: Uint8Array
   private text8: Buffer | undefined = undefined
   private floats: DataView | undefined = undefined
 
@@ -60,6 +62,17 @@ export class AvroCursor {
     return unzigzag(low + high * TWO_28)
   }
 
+  /** The same as a `number`; NaN, and nothing is read, when it may have digits that a number would lose. */
+  safeLong(): number {
+    const start = this.position
+    const low = this.group(4)
+    if (!this.more) return (low >>> 1) ^ -(low & 1)
+    const middle = this.group(4)
+    if (!this.more && middle < 2 ** 24) return unzigzag(low + middle * TWO_28)
+    this.position = start
+    return Number.NaN
+  }
+
   private more = false
 
   /** Up to `count` varint groups of 7 bits; leaves in `more` whether the number goes on. */
@@ -88,6 +101,47 @@ export class AvroCursor {
       if (byte < 0x80 && (byte < 2 || index < VARINT_BYTES_MAX - 1)) return
     }
     throw this.fail('a number of more than 64 bits')
+  }
+
+  /** Passes over `count` pairs of an int and a long. */
+  skipVarintPairs(count: number): void {
+    const { bytes } = this
+    const last = bytes.length - 2 * VARINT_BYTES_MAX
+    for (let index = 0; index < count; index += 1) {
+      let at = this.position
+      // Most keys and counts take few bytes; everything else goes the careful way.
+      if (at < last && isLast(bytes[at])) {
+        at += 1
+        if (isLast(bytes[at])) this.position = at + 1
+        else if (isLast(bytes[at + 1])) this.position = at + 2
+        else if (isLast(bytes[at + 2])) this.position = at + 3
+        else this.skipTwoVarints()
+      } else {
+        this.skipTwoVarints()
+      }
+    }
+  }
+
+  /** Passes over `count` pairs of an int and a byte string. */
+  skipIdAndBytesPairs(count: number): void {
+    const { bytes } = this
+    for (let index = 0; index < count; index += 1) {
+      const at = this.position
+      const length = bytes[at + 1] ?? 0
+      const end = at + 2 + (length >>> 1)
+      // Most keys take one byte, and most lengths, which are even: zig-zag.
+      if (isLast(bytes[at]) && length < 0x80 && (length & 1) === 0 && end <= bytes.length) {
+        this.position = end
+      } else {
+        this.skipVarint()
+        this.skipBytes(this.lengthBytes())
+      }
+    }
+  }
+
+  private skipTwoVarints(): void {
+    this.skipVarint()
+    this.skipVarint()
   }
 
   /** A length in bytes that fits into the rest of the block. */
@@ -166,6 +220,16 @@ export class AvroCursor {
     return this.fixed(this.lengthBytes())
   }
 
+  /** Passes over a text and answers its length; refuses what `text` refuses. */
+  skipText(): number {
+    const length = this.lengthBytes()
+    const start = this.position
+    this.position += length
+    if (!isUtf8(this.bytes.subarray(start, this.position)))
+      throw this.fail('text that is not UTF-8')
+    return length
+  }
+
   /** Text; refuses bytes that are no UTF-8, since a repaired path would name another file. */
   text(): string {
     const length = this.lengthBytes()
@@ -183,6 +247,11 @@ export class AvroCursor {
 
 function isSpelled(text: string, bytes: Uint8Array): boolean {
   return Buffer.compare(Buffer.from(text), bytes) === 0
+}
+
+/** Whether a byte ends a varint. */
+function isLast(byte: number | undefined): boolean {
+  return byte !== undefined && byte < 0x80
 }
 
 function unzigzag(unsigned: number): number {

@@ -39,7 +39,7 @@ export interface WantedField {
 /** The values of one record by slot; `undefined` is absent or null. */
 export type Slots = unknown[]
 
-interface ReadStep {
+export interface ReadStep {
   /** −1: passed over. */
   readonly slot: number
   readonly type: AvroType
@@ -179,7 +179,8 @@ export function readRecord(cursor: AvroCursor, plan: RecordPlan, slots: Slots): 
   return slots
 }
 
-function readWanted(cursor: AvroCursor, step: ReadStep, wanted: WantedField): unknown {
+/** The next value, in the form of the wanted kind; undefined for null. */
+export function readWanted(cursor: AvroCursor, step: ReadStep, wanted: WantedField): unknown {
   const type = step.type.kind === 'union' ? unionBranch(cursor, step.type) : step.type
   if (type.kind === 'null') return undefined
   switch (wanted.kind) {
@@ -249,7 +250,7 @@ function nextItems(cursor: AvroCursor): number {
 }
 
 /** The value type of an int-keyed map, or of the branch of a union that is one. */
-function mapValueType(type: AvroType): AvroType | undefined {
+export function mapValueType(type: AvroType): AvroType | undefined {
   const list = type.kind === 'union' ? type.branches.find(({ kind }) => kind === 'array') : type
   if (list?.kind !== 'array' || list.items.kind !== 'record') return undefined
   return list.items.fields[1]?.type

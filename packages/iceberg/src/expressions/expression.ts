@@ -47,7 +47,7 @@ export interface BoundTerm {
   readonly fieldId: number
   /** Full name in the schema, for example `points.element.x`. */
   readonly name: string
-  /** Of the column. */
+  /** Of the column; `variant` for a struct, list or map, which can only be null or not. */
   readonly type: PrimitiveType
   /** Whether neither the column nor anything around it can be null. */
   readonly isRequired: boolean
@@ -59,7 +59,7 @@ export interface BoundTerm {
 /**
  * A filter tied to a schema: without `not`, literals in the form of PartitionValue for the term's result type. `and` and
  * `or` have two children or more, none of which is of the same kind, or `true`, or `false`. Sets have two distinct literals
- * or more, in ascending order.
+ * or more, in ascending order; −0 and +0 are distinct. Literals are finite.
  */
 export type Predicate =
   | { readonly kind: 'true' }

@@ -3,7 +3,7 @@ import type { RecordPlan, Slots } from '../avro/avro-record.ts'
 import { planRecord, readRecord } from '../avro/avro-record.ts'
 import type { AvroContainer } from '../avro/read-avro-container.ts'
 import { openAvroContainer, readAvroRecords } from '../avro/read-avro-container.ts'
-import type { AvroField, AvroRecord, AvroType } from '../avro/avro-schema.ts'
+import type { AvroRecord } from '../avro/avro-schema.ts'
 import type { Filled } from '../spec/decode.ts'
 import { CorruptFileError } from '../spec/errors.ts'
 import { assertNever } from '../spec/invariant.ts'
@@ -11,8 +11,8 @@ import type { PartitionValue } from '../spec/partition-spec.ts'
 import type { DataFile, EntryStatus, FileContent, ManifestEntry } from './data-file.ts'
 import { withFixedPartitionsAsBytes } from './fixed-partition-quirk.ts'
 import type { ManifestFile } from './manifest-file.ts'
-import type { PartitionType, PartitionTypeField } from './partition-type.ts'
-import { isPartitionValueOf, promotePartitionValue } from './partition-type.ts'
+import type { PartitionType } from './partition-type.ts'
+import { partitionReader, writerPartitionFields, type ReadPartition } from './read-partition.ts'
 import {
   DATA_FILE_FIELDS,
   ENTRY_FIELDS,
@@ -116,7 +116,7 @@ function readHeader(
     formatVersion: integerKey(metadata, 'format-version') ?? formatVersionByFields(plan),
     content: contentOf(metadata, options),
     codec: container.codec,
-    partitionFields: partitionFieldsOf(plan).map(({ fieldId, name }) =>
+    partitionFields: writerPartitionFields(plan).map(({ fieldId, name }) =>
       fieldId === undefined ? { name } : { fieldId, name },
     ),
   }
@@ -151,25 +151,11 @@ function formatVersionByFields(plan: RecordPlan): number {
   return plan.writerFields[ENTRY_FIELDS.slot.sequenceNumber] === undefined ? 1 : 2
 }
 
-function partitionFieldsOf(plan: RecordPlan): readonly AvroField[] {
-  const files = plan.memberPlans[ENTRY_FIELDS.slot.dataFile]
-  const type = structOf(files?.writerFields[DATA_FILE_FIELDS.slot.partition]?.type)
-  return type?.kind === 'record' ? type.fields : []
-}
-
-function structOf(type: AvroType | undefined): AvroType | undefined {
-  return type?.kind === 'union' ? type.branches.find((branch) => branch.kind === 'record') : type
-}
-
 interface EntryReader {
   readonly what: string
   readonly plan: RecordPlan
   readonly slots: Slots
-  /** For each value in the writer's order, how it was stored. */
-  readonly stored: readonly AvroType[]
-  /** For each wanted partition field, its place in the writer's order; −1 when the writer has none. */
-  readonly order: readonly number[]
-  readonly partition: PartitionType | undefined
+  readonly partitionOf: ReadPartition
 }
 
 function entryReader(
@@ -177,31 +163,8 @@ function entryReader(
   plan: RecordPlan,
   options: ReadManifestOptions,
 ): EntryReader {
-  const fields = partitionFieldsOf(plan)
-  return {
-    what: container.what,
-    plan,
-    slots: [],
-    stored: fields.map((field) => scalarType(field.type)),
-    order: partitionOrder(fields, options.partition),
-    partition: options.partition,
-  }
-}
-
-function scalarType(type: AvroType): AvroType {
-  if (type.kind !== 'union') return type
-  return type.branches.find((branch) => branch.kind !== 'null') ?? { kind: 'null' }
-}
-
-function partitionOrder(
-  fields: readonly AvroField[],
-  partition: PartitionType | undefined,
-): readonly number[] {
-  if (partition === undefined) return fields.map((_, index) => index)
-  const hasIds = fields.some((field) => field.fieldId !== undefined)
-  return partition.fields.map(({ fieldId }, index) =>
-    hasIds ? fields.findIndex((field) => field.fieldId === fieldId) : index,
-  )
+  const { what } = container
+  return { what, plan, slots: [], partitionOf: partitionReader(plan, what, options.partition) }
 }
 
 function readEntry(cursor: AvroCursor, reader: EntryReader): ManifestEntry {
@@ -242,7 +205,7 @@ function dataFileOf(slots: Slots, reader: EntryReader): DataFile {
     content,
     filePath,
     fileFormat: fileFormat === 'PARQUET' ? fileFormat : fileFormat.toUpperCase(),
-    partition: partitionOf(slots[slot.partition] as readonly PartitionValue[] | undefined, reader),
+    partition: reader.partitionOf(slots[slot.partition] as readonly PartitionValue[] | undefined),
     recordCount,
     fileSizeBytes,
   }
@@ -285,43 +248,4 @@ function fillOptionalMembers(file: Filled<DataFile>, slots: Slots): void {
   if (contentOffset !== undefined) file.contentOffset = contentOffset
   const contentSizeBytes = slots[slot.contentSizeBytes] as bigint | undefined
   if (contentSizeBytes !== undefined) file.contentSizeBytes = contentSizeBytes
-}
-
-function partitionOf(
-  values: readonly PartitionValue[] | undefined,
-  reader: EntryReader,
-): readonly PartitionValue[] {
-  const result: PartitionValue[] = []
-  for (let index = 0; index < reader.order.length; index += 1) {
-    const position = reader.order[index] ?? -1
-    const stored = reader.stored[position]
-    const value = stored === undefined ? null : logicalValue(stored, values?.[position] ?? null)
-    const field = reader.partition?.fields[index]
-    result.push(field === undefined ? value : typedValue(field, value, reader))
-  }
-  return result
-}
-
-function typedValue(
-  field: PartitionTypeField,
-  stored: PartitionValue,
-  reader: EntryReader,
-): PartitionValue {
-  const value = promotePartitionValue(field.type, stored)
-  if (isPartitionValueOf(field.type, value)) return value
-  throw corrupt(
-    reader,
-    `expected ${field.type.kind} in partition field ${field.name}, got ${typeof value}`,
-  )
-}
-
-/** The value in our form, judged by the writer's logical type alone. */
-function logicalValue(type: AvroType, value: PartitionValue): PartitionValue {
-  const logicalType = 'logicalType' in type ? type.logicalType : undefined
-  if (logicalType === undefined || value === null) return value
-  if (logicalType === 'uuid' && typeof value === 'string') return value.toLowerCase()
-  if (!(value instanceof Uint8Array)) return value
-  if (logicalType === 'uuid') return promotePartitionValue({ kind: 'uuid' }, value)
-  if (logicalType !== 'decimal') return value
-  return promotePartitionValue({ kind: 'decimal', precision: 38, scale: 0 }, value)
 }

@@ -11,6 +11,12 @@ export interface StorageCredential {
   readonly config: Readonly<Record<string, string>>
 }
 
+/** What clients that have requests signed by the catalog send along. Spec: REST catalog, RemoteSigningConfig. */
+export interface RemoteSigningConfig {
+  /** For the body of every request to sign. */
+  readonly properties: Readonly<Record<string, string>>
+}
+
 /** The answer to load, create, register and commit. Spec: REST catalog, LoadTableResult. */
 export interface LoadTableResult {
   /** Absent for staged creates only. */
@@ -20,12 +26,17 @@ export interface LoadTableResult {
   readonly storageCredentials: readonly StorageCredential[]
 }
 
-/** The parts of an answer around metadata that is already text. */
-export interface LoadTableResultParts {
-  readonly metadataLocation: string | undefined
-  readonly metadataText: string
+/** How the caller reaches the table: the parts of an answer that are not the same for everybody. */
+export interface LoadTableAccess {
   readonly config: Readonly<Record<string, string>>
   readonly storageCredentials?: readonly StorageCredential[]
+  readonly remoteSigningConfig?: RemoteSigningConfig
+}
+
+/** The parts of an answer around metadata that is already text. */
+export interface LoadTableResultParts extends LoadTableAccess {
+  readonly metadataLocation: string | undefined
+  readonly metadataText: string
 }
 
 /** Reads the answer to load, create, register or commit. Throws InvalidInputError naming the member. */
@@ -47,18 +58,36 @@ export function decodeLoadTableResult(body: string): LoadTableResult {
  * location is written as null (staged creates).
  */
 export function loadTableResultText(parts: LoadTableResultParts): string {
-  const credentials = parts.storageCredentials ?? []
-  const members = [
-    `"metadata-location":${printJson(parts.metadataLocation ?? null)}`,
-    `"metadata":${parts.metadataText}`,
-    `"config":${printJson(parts.config)}`,
-  ]
-  if (credentials.length > 0)
-    members.push(`"storage-credentials":${printJson(credentials.map(encodeCredential))}`)
-  return `{${members.join(',')}}`
+  const { metadataLocation, metadataText } = parts
+  return `${loadTableResultHead(metadataLocation)}${metadataText}${loadTableResultTail(parts)}`
 }
 
-function encodeCredential({ prefix, config }: StorageCredential): JsonValue {
+/** The text of the answer before that of the metadata. */
+export function loadTableResultHead(metadataLocation: string | undefined): string {
+  return `{"metadata-location":${printJson(metadataLocation ?? null)},"metadata":`
+}
+
+/** The text of the answer after that of the metadata. */
+export function loadTableResultTail(access: LoadTableAccess): string {
+  const { config, storageCredentials = [], remoteSigningConfig } = access
+  const members = [`"config":${printJson(config)}`]
+  if (storageCredentials.length > 0) {
+    const credentials = storageCredentials.map(encodeStorageCredential)
+    members.push(`"storage-credentials":${printJson(credentials)}`)
+  }
+  if (remoteSigningConfig !== undefined) {
+    const { properties } = remoteSigningConfig
+    members.push(`"remote-signing-config":${printJson({ properties })}`)
+  }
+  return `,${members.join(',')}}`
+}
+
+/** The answer to a request for credentials alone. Spec: REST catalog, LoadCredentialsResponse. */
+export function encodeLoadCredentialsResult(credentials: readonly StorageCredential[]): JsonValue {
+  return { 'storage-credentials': credentials.map(encodeStorageCredential) }
+}
+
+export function encodeStorageCredential({ prefix, config }: StorageCredential): JsonValue {
   return { prefix, config }
 }
 

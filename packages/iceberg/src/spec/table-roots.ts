@@ -19,3 +19,15 @@ export function tableRoots({
   const folders = FOLDER_PROPERTIES.flatMap((property) => properties[property] ?? [])
   return [location, ...folders.filter((folder) => folder !== '')]
 }
+
+/** Those of the properties that `tableRoots` looks at. */
+export function tableRootProperties(
+  properties: TableMetadata['properties'],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    FOLDER_PROPERTIES.flatMap((property) => {
+      const folder = properties[property]
+      return folder === undefined ? [] : [[property, folder] as const]
+    }),
+  )
+}

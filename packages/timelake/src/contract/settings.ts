@@ -1,3 +1,5 @@
+import { ACCESS_SETTINGS } from './access-settings.ts'
+import { DELEGATION_SETTINGS } from './delegation-settings.ts'
 import { FAULT_POINTS, type FaultPoint } from './fault-points.ts'
 import { nearestName } from './nearest-name.ts'
 import {
@@ -11,6 +13,7 @@ import {
   toggle,
   type SettingDefinition,
 } from './setting-kinds.ts'
+import { PLANNING_SETTINGS } from './planning-settings.ts'
 import { parseRange, type AddressRange } from './webhooks/address-ranges.ts'
 
 /** A setting whose text is wrong, or a variable that does not exist. The message is a whole sentence. */
@@ -120,8 +123,9 @@ export const SETTINGS = {
     variable: 'TIMELAKE_TOKEN',
     default: undefined,
     isSecret: true,
-    doc: 'Bearer token that every request must carry. Unset: no authentication. The commands of the CLI send it too.',
+    doc: 'Bearer token of the operator, who may do everything. The commands of the CLI send it.',
   }),
+  ...ACCESS_SETTINGS,
   uri: text({
     variable: 'TIMELAKE_URI',
     default: 'http://127.0.0.1:8181',
@@ -187,6 +191,8 @@ export const SETTINGS = {
     max: 64 * GIB,
     doc: 'Memory for decoded and encoded table metadata.',
   }),
+  ...PLANNING_SETTINGS,
+  ...DELEGATION_SETTINGS,
   commitQueueDepthMax: count({
     variable: 'TIMELAKE_COMMIT_QUEUE_DEPTH_MAX',
     default: '1000',
