@@ -1403,6 +1403,7 @@ export interface components {
         table: string;
         /** @description The name of a view, percent-encoded. */
         view: string;
+        "plan-id": string;
         /** @description The id of a table's row; it stays when the table is renamed. */
         "table-id": string;
         /** @description The name of an account, percent-encoded. */

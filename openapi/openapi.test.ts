@@ -37,11 +37,16 @@ const TAKEN_TOO: Readonly<Record<string, readonly string[]>> = {
   // Appends that lost a race are attached to the present head where the sender asks for it.
   updateTable: ['header X-Timelake-Rebase-Appends'],
   commitTransaction: ['header X-Timelake-Rebase-Appends'],
+  // A staged table is kept nowhere: its creator brings what is to be known of it.
+  loadCredentials: ['query ticket'],
+  signRequest: ['query ticket'],
 }
+
+// A repetition does the same again and changes nothing: no key is kept.
+const NEED_NO_KEY = ['cancelPlanning', 'fetchScanTasks', 'planTableScan']
 
 // Schemas that differ on purpose.
 const DEVIATIONS: Readonly<Record<string, string>> = {
-  LoadTableResult: 'no storage credentials and no remote signing are sent',
   ScanReport: 'the filter of a metrics report is not interpreted',
 }
 
@@ -75,7 +80,7 @@ describe('our description and the router', () => {
     )
     const ids = (list: readonly { readonly operationId: string }[]) =>
       list.map(({ operationId }) => operationId).sort()
-    expect(ids(described)).toEqual(ids(replayed))
+    expect(ids(described)).toEqual([...ids(replayed), ...NEED_NO_KEY].sort())
   })
 })
 

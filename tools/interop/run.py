@@ -235,25 +235,28 @@ def vended_duckdb(run):
 @judge("services")
 def vended_spark(run):
     """The Spark checks with credentials from the catalog alone, renewed on the way."""
-    keyless(run, "spark/run.sh")
+    # After a drop there are no keys to be had with which Spark could look what is left.
+    keyless(run, "spark/run.sh", "--", "--skip", "drop_keeps_files")
 
 
 @judge("services")
 def vended_trino(run):
     """The Trino checks with credentials from the catalog alone."""
-    keyless(run, "trino/run.sh")
+    # Trino refuses to register tables where keys come from the catalog, and puts a table `q?mark` where no policy can name it.
+    keyless(run, "trino/run.sh", "--", "--skip", "register_and_unregister|names_space_unicode_dot")
 
 
 @judge("services")
 def signed_pyiceberg(run):
     """The PyIceberg checks with every request to the store signed by the catalog."""
-    keyless(run, "pyiceberg/run.sh", modes=("remote-signing",), PYICEBERG_EXTRAS="pyarrow,sql-sqlite,pyiceberg-core,s3fs")
+    # Otherwise s3fs keeps one client for all tables and threads, and PyIceberg exchanges its signer under running requests.
+    keyless(run, "pyiceberg/run.sh", modes=("remote-signing",), PYICEBERG_EXTRAS="pyarrow,sql-sqlite,pyiceberg-core,s3fs", FSSPEC_S3_SKIP_INSTANCE_CACHE="true")
 
 
 @judge("services")
 def signed_spark(run):
     """The Spark checks with every request to the store signed by the catalog."""
-    keyless(run, "spark/run.sh", modes=("remote-signing",))
+    keyless(run, "spark/run.sh", "--", "--skip", "drop_keeps_files", modes=("remote-signing",))
 
 
 @judge("services")

@@ -141,7 +141,7 @@ class IdentityProvider(Process):
     def __init__(self, log):
         self.port = free_port()
         self.uri = f"http://127.0.0.1:{self.port}"
-        super().__init__(["npx", "tsx", str(HERE / "oidc/provider.ts"), str(self.port)], log)
+        super().__init__(["node", "--import", "tsx", str(HERE / "oidc/provider.ts"), str(self.port)], log)
 
     def start(self):
         self.spawn()

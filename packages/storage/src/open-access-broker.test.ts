@@ -165,7 +165,7 @@ describe('a broker of a store that checks what it should', () => {
     broker.close()
   })
 
-  it('refuses what is outside before anything is sent (B198)', async () => {
+  it('I53: refuses what is outside before anything is sent (B198)', async () => {
     const broker = openBroker(
       { ...profile, roleArn: double.roleArn, stsEndpoint: double.endpoint },
       keys,

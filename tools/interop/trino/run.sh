@@ -17,7 +17,7 @@ warehouse=; if [ $# -gt 0 ] && [ "$1" != -- ]; then warehouse=$1; shift; fi
 trino_jars || { echo '0 passed, 1 failed'; exit 1; }
 
 props=(iceberg.catalog.type=rest "iceberg.rest-catalog.uri=$uri" iceberg.rest-catalog.nested-namespace-enabled=true
-  iceberg.register-table-procedure.enabled=true iceberg.security=allow_all fs.local.enabled=true local.location=/)
+  iceberg.security=allow_all fs.local.enabled=true local.location=/)
 [ -z "$warehouse" ] || props+=("iceberg.rest-catalog.warehouse=$warehouse")
 [ -z "${CATALOG_TOKEN:-}" ] || props+=(iceberg.rest-catalog.security=OAUTH2 "iceberg.rest-catalog.oauth2.token=$CATALOG_TOKEN")
 [ -z "${CATALOG_CREDENTIAL:-}" ] || props+=(iceberg.rest-catalog.security=OAUTH2 "iceberg.rest-catalog.oauth2.credential=$CATALOG_CREDENTIAL")
@@ -27,7 +27,8 @@ if [ -n "${S3_ENDPOINT:-}" ]; then
   props+=(fs.s3.enabled=true "s3.endpoint=$S3_ENDPOINT" "s3.region=${S3_REGION:-us-east-1}" s3.path-style-access=true)
   [ -z "${S3_ACCESS_KEY:-}" ] || props+=("s3.aws-access-key=$S3_ACCESS_KEY" "s3.aws-secret-key=$S3_SECRET_KEY")
 fi
-[ "${VENDED:-}" != true ] || props+=(iceberg.rest-catalog.vended-credentials-enabled=true)
+# Trino has one or the other.
+if [ "${VENDED:-}" = true ]; then props+=(iceberg.rest-catalog.vended-credentials-enabled=true); else props+=(iceberg.register-table-procedure.enabled=true); fi
 IFS=, read -ra extra <<< "${TRINO_EXTRA:-}"
 props+=(${extra[@]+"${extra[@]}"})
 

@@ -8,6 +8,9 @@ const PLAIN = 'plain.'
 /** How often a key id that nobody here knows may send this process to the database. */
 const LOOK_AGAIN_AFTER_MS = 1_000
 
+/** What keys need of the world. */
+type KeyContext = Pick<CatalogContext, 'database' | 'nowMs' | 'newUuid' | 'secretBox' | 'log'>
+
 export interface ServerKey {
   readonly id: string
   readonly bytes: Uint8Array
@@ -19,13 +22,13 @@ export interface ServerKey {
  * They are sealed where this process has TIMELAKE_SECRET_KEY; without one, who reads the database can sign.
  */
 export class ServerKeys {
-  readonly #context: CatalogContext
+  readonly #context: KeyContext
   readonly #purpose: string
   #known: readonly ServerKey[] = []
   #reading: Promise<void> | undefined
   #readAtMs = -Infinity
 
-  constructor(context: CatalogContext, purpose: string) {
+  constructor(context: KeyContext, purpose: string) {
     this.#context = context
     this.#purpose = purpose
   }

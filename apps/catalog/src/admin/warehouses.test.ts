@@ -252,9 +252,19 @@ describe('a description of a warehouse', () => {
       'overrides.prefix: expected no such member',
     ],
     [
-      'delegation',
+      'access to files of this machine',
       () => with_({ delegation: ['vended-credentials'] }),
-      'delegation: expected an empty list',
+      'delegation: expected an empty list for storage of type file',
+    ],
+    [
+      'a way that is not known',
+      () => with_({ delegation: ['remote-signing', 'magic'] }),
+      'delegation[1]: expected one of vended-credentials, static-keys, remote-signing, found magic',
+    ],
+    [
+      'a way twice',
+      () => with_({ delegation: ['remote-signing', 'remote-signing'] }),
+      'delegation: expected each mode once, found remote-signing twice',
     ],
   ])('is refused with %s, and the message says where', async (_, body, message) => {
     for (const path of [WAREHOUSES, `${WAREHOUSES}/test`]) {

@@ -8,6 +8,7 @@ import { NoSuchWarehouseError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
 import {
   checkCredentialsFit,
+  checkDelegationFits,
   checkWarehousePlace,
   encodePlace,
   sealCredentials,
@@ -31,6 +32,7 @@ export async function probeNewWarehouse(
 ): Promise<readonly ProbeFinding[]> {
   const place = await checkWarehousePlace(context, draft)
   checkCredentialsFit(place, draft.credentials !== undefined)
+  checkDelegationFits(place, draft.credentials !== undefined)
   const id = context.newUuid()
   return probe(context, {
     id,

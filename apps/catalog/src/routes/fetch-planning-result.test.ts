@@ -1,6 +1,6 @@
-import { testServices } from '@timelake/testing/test-services'
 import { waitFor } from '@timelake/testing/wait-for'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeOnPostgres } from '../on-each-database.ts'
 import { openTestCatalog, type TestAnswer, type TestCatalog } from '../open-test-catalog.ts'
 import { errorOf, member, textAt } from '../test-json.ts'
 import { appendDays, makeDayTable, plan, plannedFiles, planTasks, tasks } from '../test-plans.ts'
@@ -115,7 +115,7 @@ describe('one process', () => {
   })
 })
 
-describe.skipIf(testServices().databaseUrl === undefined)('two processes on PostgreSQL', () => {
+describeOnPostgres('two processes on one database', () => {
   it('I52: a plan outlives the process that began it, and any process can answer', async () => {
     const first = await openTestCatalog({ on: 'postgres', config })
     await makeNamespace(first, ['ns'])

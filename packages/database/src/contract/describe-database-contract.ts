@@ -9,6 +9,7 @@ import { describeFinder } from './describe-finder.ts'
 import { describeNameChanges } from './describe-name-changes.ts'
 import { describeNamespaces } from './describe-namespaces.ts'
 import { describeRaces, type UntilSomebodyWaits } from './describe-races.ts'
+import { describeScanPlans } from './describe-scan-plans.ts'
 import { describeSessions } from './describe-sessions.ts'
 import { describeSwapBatches } from './describe-swap-batches.ts'
 import { describeTableSets } from './describe-table-sets.ts'
@@ -52,6 +53,7 @@ export function describeDatabaseContract(
     describeWarehouses(useDatabase)
     describeWebhooks(useDatabase)
     describeAccess(useDatabase)
+    describeScanPlans(useDatabase)
     describeWork(useDatabase)
     describeFinder(useDatabase)
     describeNameChanges(useDatabase)

@@ -139,7 +139,7 @@ function keeps(predicate: Predicate, metrics: Metrics, isDense = false): boolean
 }
 
 describe('compileMetricsFilter', () => {
-  it('keeps every file with a row that matches, in whatever order the engine compares', () => {
+  it('I47: keeps every file with a row that matches, in whatever order the engine compares', () => {
     const detail = fc.constantFrom<Detail>(
       'full',
       'cut',

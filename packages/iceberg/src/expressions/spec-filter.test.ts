@@ -88,7 +88,7 @@ function oldPartitionValue(
 }
 
 describe('compileSpecFilter', () => {
-  it('keeps partitions and manifests with rows that match, and leaves what they do not prove', () => {
+  it('I47, I48: keeps partitions and manifests with rows that match, and leaves what they do not prove', () => {
     const counts = { prunedPartitions: 0, prunedManifests: 0, trueResiduals: 0 }
     const scenario = fc
       .array(fc.constantFrom(...SAMPLE_TYPES), { minLength: 1, maxLength: 2 })

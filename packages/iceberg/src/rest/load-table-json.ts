@@ -87,6 +87,8 @@ export function encodeLoadCredentialsResult(credentials: readonly StorageCredent
   return { 'storage-credentials': credentials.map(encodeStorageCredential) }
 }
 
+/** The JSON of one credential. Spec: REST catalog, StorageCredential. */
+/** One of the entries of `storage-credentials`. */
 export function encodeStorageCredential({ prefix, config }: StorageCredential): JsonValue {
   return { prefix, config }
 }
