@@ -114,7 +114,7 @@ it('a long history is loaded, refused where it outgrows the limit, and leaves th
   await liveThrough('second')
   expect((await catalog.call('GET', small.path)).status).toBe(200)
   expect(heapBytesInUse() - beforeBytes).toBeLessThan(2_000_000)
-})
+}, 120_000)
 
 it('appends with expiry keep the metadata as small as it was (B094)', async () => {
   const { path, location } = await makeTable(catalog, { levels: ['ns'], name: 'rolling' })

@@ -135,11 +135,20 @@ async function* planManifests(
   }
 }
 
-async function deleteIndexOf(table: ScannedTable, open: OpenScan): Promise<DeleteFileIndex> {
-  const manifests = await mapBounded(open.deletes, READ_AHEAD_MAX, (manifest) =>
-    readScanManifest(table, open, manifest),
-  )
-  return buildDeleteFileIndex(manifests, table.metadata)
+/** Which delete manifests count depends on the filter, how they are read on the schema. */
+function deleteIndexOf(table: ScannedTable, open: OpenScan): Promise<DeleteFileIndex> {
+  const { catalog, warehouse, metadata } = table
+  const paths = open.deletes.map(({ manifestPath }) => manifestPath)
+  const key = JSON.stringify([warehouse.id, metadata.tableUuid, metadata.currentSchemaId, paths])
+  return catalog.planning.deleteIndexes.get(key, async () => {
+    const manifests = await mapBounded(open.deletes, READ_AHEAD_MAX, (manifest) =>
+      readScanManifest(table, open, manifest),
+    )
+    return {
+      index: buildDeleteFileIndex(manifests, metadata),
+      deleteFileCount: manifests.reduce((count, { rowCount }) => count + rowCount, 0),
+    }
+  })
 }
 
 function readScanManifest(

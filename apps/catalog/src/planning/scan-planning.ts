@@ -1,4 +1,5 @@
 import type { BackgroundTasks } from '../background-tasks.ts'
+import { DeleteIndexes } from '../cache/delete-indexes.ts'
 import { ScanManifests } from '../cache/scan-manifests.ts'
 import { ServerKeys } from '../access/server-keys.ts'
 import type { CatalogContext } from '../context.ts'
@@ -12,6 +13,7 @@ import { makePlanningMetrics, type PlanningMetrics } from './planning-metrics.ts
 /** What a process keeps in memory for the planning of scans. */
 export interface ScanPlanning {
   readonly manifests: ScanManifests
+  readonly deleteIndexes: DeleteIndexes
   readonly tokens: PlanTokens
   readonly recent: RecentPlans
   readonly runs: PlanRuns
@@ -32,6 +34,7 @@ export function makeScanPlanning(
   const turns = new PlanTurns(config.plansMax)
   return {
     manifests,
+    deleteIndexes: new DeleteIndexes(),
     tokens: new PlanTokens(new ServerKeys(context, KEY_PURPOSE), context.nowMs),
     recent: new RecentPlans(),
     runs,
