@@ -28,14 +28,19 @@ export interface DayAppend {
   readonly snapshotId: bigint
   readonly days: readonly number[]
   readonly alter?: (file: DataFile) => DataFile
+  /** Where the manifests go; the list that names them stays with the table. */
+  readonly manifestFolder?: string
 }
 
 /** Commits a snapshot of exactly these files, with manifests that can be read; the files themselves are missing. */
 export async function appendDays(
   catalog: TestCatalog,
   table: TestTable,
-  { snapshotId, days, alter = (file) => file }: DayAppend,
+  { snapshotId, days, alter = (file) => file, manifestFolder }: DayAppend,
 ): Promise<void> {
+  const ownFolder = `${table.location}/metadata`
+  const folderOf = (name: string) =>
+    name.startsWith('snap-') ? ownFolder : (manifestFolder ?? ownFolder)
   const answer = await catalog.call('GET', `${table.path}?snapshots=refs`)
   const text = printJson(member(answer.json, 'metadata'))
   const metadata = decodeTableMetadata(new TextEncoder().encode(text))
@@ -49,7 +54,7 @@ export async function appendDays(
       snapshotId,
       timestampMs: catalog.clock.nowMs(),
       commitUuid: `00000000-0000-4000-8000-${String(snapshotId).slice(-12).padStart(12, '0')}`,
-      fileLocation: (name) => `${table.location}/metadata/${name}`,
+      fileLocation: (name) => `${folderOf(name)}/${name}`,
     },
   })
   for (const { location, bytes } of [...written.manifests, written.manifestList]) {

@@ -119,3 +119,17 @@ it('answers 404 for a table that is missing', async () => {
   expect(answer.status).toBe(404)
   expect(errorOf(answer).type).toBe('NoSuchTableException')
 })
+
+it('leaves a table to the client whose manifest lies with another table, and does not read it', async () => {
+  const other = await makeDayTable(catalog, 'others')
+  const hostile = await makeDayTable(catalog, 'hostile')
+  const manifestFolder = `${other.location}/metadata`
+  await appendDays(catalog, hostile, { snapshotId: 21n, days: [0], manifestFolder })
+  const answer = await plan(catalog, hostile, {})
+  expect(answer.status, answer.text).toBe(406)
+  expect(errorOf(answer).message).toContain('lies outside the table')
+  // The same files in the table's own folder are planned.
+  const sound = await makeDayTable(catalog, 'sound')
+  await appendDays(catalog, sound, { snapshotId: 21n, days: [0] })
+  expect((await plan(catalog, sound, {})).status).toBe(200)
+})
