@@ -21,6 +21,7 @@ from harness import clean, connect
 
 D, UTC = decimal.Decimal, dt.timezone.utc
 ROWS, FILES = 24, 6
+FOREIGN_SHARE = 3  # of the predicates for a table of our own, so many fewer for one that others wrote
 SHAPES = []
 COLUMNS = [("b", BooleanType()), ("i", IntegerType()), ("l", LongType()), ("f", FloatType()), ("d", DoubleType()), ("dec", DecimalType(9, 2)), ("big", DecimalType(30, 6)),
            ("day", DateType()), ("tod", TimeType()), ("ts", TimestampType()), ("tz", TimestamptzType()), ("s", StringType()), ("fix", FixedType(4)), ("bin", BinaryType()),
@@ -293,7 +294,7 @@ class Judge:
             if why:
                 self.counts["skipped"] += 1
                 print(f"SKIP {'.'.join(name)} {why}", flush=True)
-            else: self.run(name, count)
+            else: self.run(name, count // FOREIGN_SHARE)
 
 
 def main():
