@@ -169,7 +169,8 @@ def sample(rng, rows, name, kind):
     if isinstance(got, dt.datetime): return got + dt.timedelta(microseconds=rng.choice([0, 0, -1, 1, 3_600_000_000]))
     if isinstance(got, dt.date): return got + dt.timedelta(days=rng.choice([0, 0, -1, 1, 40]))
     if isinstance(got, bool) or isinstance(got, (bytes, str, dt.time)): return got
-    if isinstance(got, int): return got + rng.choice([0, 0, -1, 1, 1000])
+    # Beyond the type's range PyIceberg takes a literal of a set for the greatest value.
+    if isinstance(got, int): return min(max(got + rng.choice([0, 0, -1, 1, 1000]), -(2 ** (31 if isinstance(kind, IntegerType) else 63))), 2 ** (31 if isinstance(kind, IntegerType) else 63) - 1)
     if isinstance(got, D): return got + rng.choice([0, 0, 1, -1]) * D(1).scaleb(got.as_tuple().exponent)
     return got
 
