@@ -5,6 +5,8 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 [ $# -eq 5 ] || { sed -n '4p' "$0" >&2; exit 2; }
+# The server of the benchmark has the warehouse `main`.
+export CATALOG_WAREHOUSE=${CATALOG_WAREHOUSE:-main}
 PROPS=(-Duri="$1" -Dfile.encoding=UTF-8 -Dstdout.encoding=UTF-8)
 shift
 for prop in ${RCK_PROPS:-}; do PROPS+=("-D$prop"); done
