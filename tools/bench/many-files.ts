@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import type { ManifestEntry } from '@timelake/iceberg/manifest/data-file'
@@ -26,6 +27,7 @@ const ROWS_PER_FILE = 36_000n
 const FILES_PER_MANIFEST = 25_000
 const SNAPSHOT_ID = 3_051_729_675_574_597n
 const MEASURES = 10
+const NOTICE_MS = 100
 
 const column = (id: number, name: string, kind: 'timestamptz' | 'string' | 'double') =>
   ({ id, name, required: false, type: { kind } }) satisfies NestedField
@@ -90,6 +92,8 @@ export async function registerManyFiles(
   write(manifestList, writeManifestList(list))
   const file = `${location}/metadata/00001-${randomUUID()}.metadata.json`
   write(file, encodeTableMetadata(metadataOf(location, manifestList)))
+  // Writing took long without a pause: connections that ended meanwhile are noticed only after one.
+  await setTimeout(NOTICE_MS)
   await client.call('POST', `${client.namespacePath(namespace)}/register`, {
     body: JSON.stringify({ name: table, 'metadata-location': file }),
   })
