@@ -104,6 +104,16 @@ describe('against a server', () => {
     expect(await run(['accounts', 'list', '--json'])).toContain('"accounts":[]')
   })
 
+  it('says what a first account means for an open server', async () => {
+    const open = await openTestCatalog()
+    const settings = readSettings({ TIMELAKE_URI: open.running.url })
+    printed = []
+    await accounts(parseAccounts(['create', 'first']), { ...context, settings })
+    await open.stop()
+    expect(printed.join('\n')).toContain('from its next start on')
+    expect(await run(['accounts', 'create', 'another'])).not.toContain('from its next start on')
+  })
+
   it('shows failed logins in the audit log', async () => {
     const form = { grant_type: 'client_credentials', client_id: 'eve', client_secret: 'x' }
     await catalog.call('POST', '/v1/oauth/tokens', { body: new URLSearchParams(form).toString() })

@@ -16,6 +16,12 @@ type Entry = Schemas['AuditEntry']
 const ACCOUNTS = '/admin/v1/accounts'
 const GRANTS = '/admin/v1/grants'
 
+/** What `TIMELAKE_AUTHENTICATION=auto` makes of a first account. */
+const OPEN_HINT = [
+  'This server lets in everybody. With an account it will ask who sends a request, from its next start on:',
+  'set TIMELAKE_TOKEN for yourself before, or grant an account the role admin; TIMELAKE_AUTHENTICATION=off keeps it open.',
+]
+
 interface Said {
   readonly isJson: boolean
   readonly uri?: string
@@ -41,7 +47,9 @@ export async function accounts(
     case 'create': {
       const answer = await ask({ method: 'POST', path: ACCOUNTS, body: command.body })
       const made = as<Account & { secret?: string }>(answer)
-      return show(answer, [accountLine(made), ...secretLines(made.name, made.secret)])
+      const lines = [accountLine(made), ...secretLines(made.name, made.secret)]
+      // Whoever may do this without proving who it is talks to an open server.
+      return show(answer, context.settings.token === undefined ? [...lines, ...OPEN_HINT] : lines)
     }
     case 'rotate': {
       const path = `${pathOf(command.name)}/secret`
