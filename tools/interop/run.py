@@ -124,7 +124,7 @@ def rck(run):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-@judge("embedded", "services")
+@judge("embedded")
 def rck_planning(run):
     """The kit's catalog class with every scan planned by the server."""
     with run.timelake() as ours:
@@ -212,12 +212,13 @@ def trino(run):
         run.command(HERE / "trino/run.sh", ours.uri, "main", CATALOG_TOKEN=TOKEN, **ours.client)
 
 
-def keyless(run, script, *options, modes=("vended-credentials",), **env):
+def keyless(run, script, *options, modes=("vended-credentials",), as_account=False, **env):
     """A suite whose clients hold no keys. What they are told of expiry lies within the run, so that those who can renew do."""
     with run.timelake(TIMELAKE_TOKEN=TOKEN, TIMELAKE_VENDED_CREDENTIALS_LIFETIME=TOLD_LIFETIME, **UNDISTURBED) as ours:
         ours.lake.delegate(ours, *modes, token=TOKEN)
-        run.command(HERE / script, ours.uri, "main", *options, check_skips=True, CATALOG_TOKEN=TOKEN, INTEROP_SKIP="|".join(p for p, _ in not_yet(run.name)) or "(?!)",
-                    **ours.lake.keyless(modes[0]), **env)
+        who = credentials(ours) if as_account else {"CATALOG_TOKEN": TOKEN}
+        run.command(HERE / script, ours.uri, "main", *options, check_skips=True, INTEROP_SKIP="|".join(p for p, _ in not_yet(run.name)) or "(?!)",
+                    **ours.lake.keyless(modes[0]), **env, **who)
 
 
 @judge("services")
@@ -234,9 +235,9 @@ def vended_duckdb(run):
 
 @judge("services")
 def vended_spark(run):
-    """The Spark checks with credentials from the catalog alone, renewed on the way."""
+    """The Spark checks with credentials from the catalog alone, renewed on the way, as an account that logs in with a secret."""
     # After a drop there are no keys to be had with which Spark could look what is left.
-    keyless(run, "spark/run.sh", "--", "--skip", "drop_keeps_files")
+    keyless(run, "spark/run.sh", "--", "--skip", "drop_keeps_files", as_account=True)
 
 
 @judge("services")
@@ -316,10 +317,9 @@ def foreign(run):
 
 @judge("embedded")
 def oauth(run):
-    """PyIceberg, DuckDB and Spark, with --full Trino too, with client credentials of an account that may write; its tokens end after two minutes."""
+    """PyIceberg and DuckDB, with --full Spark and Trino, with client credentials of an account that may write; its tokens end after two minutes."""
     with run.timelake(**UNDISTURBED, TIMELAKE_TOKEN=TOKEN, TIMELAKE_ACCESS_TOKEN_LIFETIME="2m") as ours:
-        secret = account(ours, name="suite")["secret"]
-        suites(run, ours, engines=("spark", "trino") if run.full else ("spark",), CATALOG_CREDENTIAL=f"suite:{secret}", CATALOG_OAUTH2_URI=f"{ours.uri}/v1/oauth/tokens")
+        suites(run, ours, engines=("spark", "trino") if run.full else (), **credentials(ours))
 
 
 @judge("embedded")
@@ -332,6 +332,11 @@ def oidc(run):
             suites(run, ours, engines=("spark", "trino") if run.full else (), CATALOG_TOKEN=provider.token("suite"))
             provider.rotate()
             suites(run, ours, only="^config/|create-insert-read", CATALOG_TOKEN=provider.token("suite"))
+
+
+def credentials(ours):
+    """What a client needs in its environment to log in as an account that may write everywhere."""
+    return {"CATALOG_CREDENTIAL": f"suite:{account(ours, name='suite')['secret']}", "CATALOG_OAUTH2_URI": f"{ours.uri}/v1/oauth/tokens"}
 
 
 def account(ours, **about):
