@@ -1,13 +1,10 @@
 import type { DataFile } from '@timelake/iceberg/manifest/data-file'
-import { encodeCommitRequest } from '@timelake/iceberg/rest/commit-json'
-import { appendFiles } from '@timelake/iceberg/snapshot/append-files'
-import { isJsonArray, printJson } from '@timelake/iceberg/spec/json'
+import { isJsonArray } from '@timelake/iceberg/spec/json'
 import type { JsonObject, JsonValue } from '@timelake/iceberg/spec/json-value'
 import { encodeSingleValue } from '@timelake/iceberg/spec/single-value'
-import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
-import { expect } from 'vitest'
 import type { TestAnswer, TestCall, TestCatalog } from './open-test-catalog.ts'
-import { member, textAt } from './test-json.ts'
+import { textAt } from './test-json.ts'
+import { appendTestFiles, type TestAppend } from './test-real-append.ts'
 import { makeTable, type TestTable } from './test-tables.ts'
 
 const DAY_MICROS = 86_400_000_000n
@@ -24,51 +21,19 @@ export function makeDayTable(
 }
 
 /** Files to append at once, one for each day since the epoch; `value` goes from the day to the day and a half. */
-export interface DayAppend {
-  readonly snapshotId: bigint
+export interface DayAppend extends Omit<TestAppend, 'files'> {
   readonly days: readonly number[]
   readonly alter?: (file: DataFile) => DataFile
-  /** Where the manifests go; the list that names them stays with the table. */
-  readonly manifestFolder?: string
 }
 
-/** Commits a snapshot of exactly these files, with manifests that can be read; the files themselves are missing. */
+/** Commits a snapshot of exactly these files, see appendTestFiles. */
 export async function appendDays(
   catalog: TestCatalog,
   table: TestTable,
-  { snapshotId, days, alter = (file) => file, manifestFolder }: DayAppend,
+  { days, alter = (file) => file, ...append }: DayAppend,
 ): Promise<void> {
-  const ownFolder = `${table.location}/metadata`
-  const folderOf = (name: string) =>
-    name.startsWith('snap-') ? ownFolder : (manifestFolder ?? ownFolder)
-  const answer = await catalog.call('GET', `${table.path}?snapshots=refs`)
-  const text = printJson(member(answer.json, 'metadata'))
-  const metadata = decodeTableMetadata(new TextEncoder().encode(text))
-  const parent = metadata.snapshots.find((each) => each.snapshotId === metadata.currentSnapshotId)
-  const written = appendFiles({
-    metadata,
-    ...(parent && { parent }),
-    parentManifests: [],
-    files: days.map((day) => alter(dayFile(table, day))),
-    identity: {
-      snapshotId,
-      timestampMs: catalog.clock.nowMs(),
-      commitUuid: `00000000-0000-4000-8000-${String(snapshotId).slice(-12).padStart(12, '0')}`,
-      fileLocation: (name) => `${folderOf(name)}/${name}`,
-    },
-  })
-  for (const { location, bytes } of [...written.manifests, written.manifestList]) {
-    await catalog.store.putIfAbsent(location, bytes)
-  }
-  const body = encodeCommitRequest({
-    requirements: [],
-    updates: [
-      { action: 'add-snapshot', snapshot: written.snapshot },
-      { action: 'set-snapshot-ref', refName: 'main', ref: { type: 'branch', snapshotId } },
-    ],
-  })
-  const landed = await catalog.call('POST', table.path, { body })
-  expect(landed.status, landed.text).toBe(200)
+  const files = days.map((day) => alter(dayFile(table, day)))
+  await appendTestFiles(catalog, table, { ...append, files })
 }
 
 function dayFile(table: TestTable, day: number): DataFile {

@@ -21,18 +21,43 @@ export async function realAppend(
   append: { readonly snapshotId: bigint; readonly day: number },
 ): Promise<string> {
   const { snapshotId, day } = append
+  return appendTestFiles(catalog, table, { snapshotId, files: [dataFile(table, day)] })
+}
+
+/** The files of a snapshot, which replace all others. */
+export interface TestAppend {
+  readonly snapshotId: bigint
+  readonly files: readonly DataFile[]
+  /** Where the manifests go; the list that names them stays with the table. */
+  readonly manifestFolder?: string
+}
+
+/**
+ * Commits a snapshot of exactly these files, with manifests that can be read; answers the location of the manifest list. The
+ * files themselves are missing.
+ */
+export async function appendTestFiles(
+  catalog: TestCatalog,
+  table: TestTable,
+  { snapshotId, files, manifestFolder }: TestAppend,
+): Promise<string> {
+  const ownFolder = `${table.location}/metadata`
+  const folderOf = (name: string) =>
+    name.startsWith('snap-') ? ownFolder : (manifestFolder ?? ownFolder)
   const answer = await catalog.call('GET', `${table.path}?snapshots=refs`)
   const text = printJson(member(answer.json, 'metadata'))
   const metadata = decodeTableMetadata(new TextEncoder().encode(text))
+  const parent = metadata.snapshots.find((each) => each.snapshotId === metadata.currentSnapshotId)
   const written = appendFiles({
     metadata,
+    ...(parent && { parent }),
     parentManifests: [],
-    files: [dataFile(table, day)],
+    files,
     identity: {
       snapshotId,
       timestampMs: catalog.clock.nowMs(),
       commitUuid: `00000000-0000-4000-8000-${String(snapshotId).slice(-12).padStart(12, '0')}`,
-      fileLocation: (name) => `${table.location}/metadata/${name}`,
+      fileLocation: (name) => `${folderOf(name)}/${name}`,
     },
   })
   for (const { location, bytes } of [...written.manifests, written.manifestList]) {

@@ -3,6 +3,7 @@
  * item with the place, from 1, of its swap.
  */
 import { LEVELS_OF_MADE } from './apply-change.ts'
+import { invariant } from './invariant.ts'
 
 /** What a statement of `swapMany` carries beside the swaps themselves. */
 export interface SwapParts {
@@ -31,9 +32,13 @@ export const SWAP_STATEMENTS: readonly SwapStatement[] = EITHER.flatMap((tickets
 )
 
 /** The statement with these parts. */
-export function swapStatement(parts: SwapParts): string {
-  const place = Number(parts.tickets) * 4 + Number(parts.forgotten) * 2 + Number(parts.batches)
-  return SWAP_STATEMENTS[place]?.text ?? statementText(parts)
+export function swapStatement({ tickets, forgotten, batches }: SwapParts): string {
+  const statement = SWAP_STATEMENTS.find(
+    ({ parts }) =>
+      parts.tickets === tickets && parts.forgotten === forgotten && parts.batches === batches,
+  )
+  invariant(statement !== undefined, 'there is a statement for every choice of parts')
+  return statement.text
 }
 
 /** Whether the text is one of `swapMany`. */

@@ -7,7 +7,7 @@ Twenty-odd shapes of tables of its own, and the tables of a namespace that other
 them by itself and plan them through a server (no null partitions, no equality deletes). Files that the server hands out and the client
 leaves out are allowed where the reason has a name; they are counted by it. Last line: N passed, N failed, N skipped.
 """
-import argparse, collections, datetime as dt, decimal, json, math, random, re, sys, uuid
+import argparse, collections, datetime as dt, decimal, math, random, re, sys, uuid
 
 import pyarrow as pa
 from pyiceberg import expressions as ex
@@ -169,8 +169,10 @@ def sample(rng, rows, name, kind):
     if isinstance(got, dt.datetime): return got + dt.timedelta(microseconds=rng.choice([0, 0, -1, 1, 3_600_000_000]))
     if isinstance(got, dt.date): return got + dt.timedelta(days=rng.choice([0, 0, -1, 1, 40]))
     if isinstance(got, bool) or isinstance(got, (bytes, str, dt.time)): return got
-    # Beyond the type's range PyIceberg takes a literal of a set for the greatest value.
-    if isinstance(got, int): return min(max(got + rng.choice([0, 0, -1, 1, 1000]), -(2 ** (31 if isinstance(kind, IntegerType) else 63))), 2 ** (31 if isinstance(kind, IntegerType) else 63) - 1)
+    if isinstance(got, int):
+        # Beyond the type's range PyIceberg takes a literal of a set for the greatest value.
+        limit = 2 ** (31 if isinstance(kind, IntegerType) else 63)
+        return min(max(got + rng.choice([0, 0, -1, 1, 1000]), -limit), limit - 1)
     if isinstance(got, D): return got + rng.choice([0, 0, 1, -1]) * D(1).scaleb(got.as_tuple().exponent)
     return got
 

@@ -4,11 +4,12 @@ import { readManifest } from '@timelake/iceberg/manifest/read-manifest'
 import type { ManifestContent } from '@timelake/iceberg/rebase/own-manifests'
 import { schemasNewestFirst } from '@timelake/iceberg/snapshot/new-snapshot'
 import { CorruptFileError } from '@timelake/iceberg/spec/errors'
-import { isLocationBelow, normalizeLocation } from '@timelake/iceberg/spec/location'
+import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import { LRUCache } from 'lru-cache'
-import { UnusableManifestsError } from './manifest-lists.ts'
+import { Slots } from '../slots.ts'
+import { checkUsableManifest } from './manifest-lists.ts'
 import type { CachedWarehouse } from './metadata-cache.ts'
 
 /** Manifests that are read at one time, for whatever table. */
@@ -34,8 +35,7 @@ export class ManifestContents {
   readonly mergedBytesMax: number
   readonly #entries: LRUCache<string, ManifestContent>
   readonly #reads = new Map<string, Promise<ManifestContent>>()
-  readonly #waiting: (() => void)[] = []
-  #readCount = 0
+  readonly #slots = new Slots(READS_MAX)
 
   constructor(options: { readonly bytesMax: number }) {
     this.#entries = new LRUCache({ maxSize: Math.max(1, options.bytesMax) })
@@ -82,46 +82,20 @@ export class ManifestContents {
     table: TableManifest,
     key: string,
   ): Promise<ManifestContent> {
-    checkUsable(table)
-    await this.#enter()
-    try {
+    checkUsableManifest(table.manifest, tableRoots(table.metadata))
+    return this.#slots.run(async () => {
       const location = normalizeLocation(table.manifest.manifestPath)
       const bytes = await store.get(location, { sizeBytesMax: MANIFEST_CONTENT_BYTES_MAX })
       const content = decode(bytes, table)
       this.#keep(key, content, bytes.length)
       return content
-    } finally {
-      this.#leave()
-    }
-  }
-
-  async #enter(): Promise<void> {
-    if (this.#readCount >= READS_MAX) {
-      // Whoever leaves hands its place on.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-      return
-    }
-    this.#readCount += 1
-  }
-
-  #leave(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#readCount -= 1
-    else next()
+    })
   }
 }
 
 /** Types of partition values follow the schema, so a change of it makes another entry. */
 function keyOf({ id }: CachedWarehouse, { metadata, manifest }: TableManifest): string {
   return `${id} ${metadata.currentSchemaId} ${manifest.manifestPath}`
-}
-
-function checkUsable({ metadata, manifest }: TableManifest): void {
-  const { manifestPath, keyMetadata } = manifest
-  if (!tableRoots(metadata).some((root) => isLocationBelow(root, manifestPath))) {
-    throw new UnusableManifestsError(`${manifestPath} lies outside the table`)
-  }
-  if (keyMetadata !== undefined) throw new UnusableManifestsError(`${manifestPath} is encrypted`)
 }
 
 function decode(bytes: Uint8Array, { metadata, manifest }: TableManifest): ManifestContent {

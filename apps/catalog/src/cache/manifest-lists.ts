@@ -1,6 +1,6 @@
 import { readSnapshotManifests, type TableSnapshot } from '@timelake/iceberg/io/snapshot-files'
 import type { ManifestFile } from '@timelake/iceberg/manifest/manifest-file'
-import { normalizeLocation } from '@timelake/iceberg/spec/location'
+import { isLocationBelow, normalizeLocation } from '@timelake/iceberg/spec/location'
 import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import { LRUCache } from 'lru-cache'
 import type { CachedWarehouse } from './metadata-cache.ts'
@@ -14,6 +14,17 @@ const MANIFEST_LIST_BYTES_MAX = 64 * 1024 * 1024
 /** A manifest list that is of no use here: it, or a manifest in it, lies outside the table or is encrypted. */
 export class UnusableManifestsError extends Error {
   override readonly name = 'UnusableManifestsError'
+}
+
+/** Throws UnusableManifestsError for a manifest outside of all the folders, which are its table's own, or encrypted. */
+export function checkUsableManifest(
+  { manifestPath, keyMetadata }: ManifestFile,
+  roots: readonly string[],
+): void {
+  if (!roots.some((root) => isLocationBelow(root, manifestPath))) {
+    throw new UnusableManifestsError(`${manifestPath} lies outside the table`)
+  }
+  if (keyMetadata !== undefined) throw new UnusableManifestsError(`${manifestPath} is encrypted`)
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { ManifestFile } from '@timelake/iceberg/manifest/manifest-file'
 import type { PartitionType } from '@timelake/iceberg/manifest/partition-type'
 import { decodeScanManifest, type ScanManifest } from '@timelake/iceberg/scan/scan-manifest'
-import { isLocationBelow, normalizeLocation } from '@timelake/iceberg/spec/location'
+import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { LRUCache } from 'lru-cache'
 import { Slots } from '../slots.ts'
-import { UnusableManifestsError } from './manifest-lists.ts'
+import { checkUsableManifest } from './manifest-lists.ts'
 import type { CachedWarehouse } from './metadata-cache.ts'
 
 /** Manifests that are read and decoded at one time, for whatever table. */
@@ -45,7 +45,7 @@ export class ScanManifests {
    */
   async get(warehouse: CachedWarehouse, table: TableScanManifest): Promise<ScanManifest> {
     // Before looking: another table may name a manifest that is here for its own one.
-    checkUsable(table)
+    checkUsableManifest(table.manifest, table.roots)
     const key = keyOf(warehouse, table)
     const known = this.#entries.get(key) ?? this.#reads.get(key)
     if (known !== undefined) return known
@@ -86,14 +86,6 @@ async function readManifest(
     sizeBytesMax: SCAN_MANIFEST_BYTES_MAX,
   })
   return decodeScanManifest(bytes, { manifest, partition })
-}
-
-function checkUsable({ manifest, roots }: TableScanManifest): void {
-  const { manifestPath, keyMetadata } = manifest
-  if (!roots.some((root) => isLocationBelow(root, manifestPath))) {
-    throw new UnusableManifestsError(`${manifestPath} lies outside the table`)
-  }
-  if (keyMetadata !== undefined) throw new UnusableManifestsError(`${manifestPath} is encrypted`)
 }
 
 /**

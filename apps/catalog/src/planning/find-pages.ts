@@ -39,7 +39,7 @@ export async function findPages(
   const cutter = new PageCutter(pageFilesMax)
   const rowsWanted = rowsWantedOf(open)
   let sureRowCount = 0
-  for await (const { place, files } of planManifests(table, open, open.data)) {
+  for await (const { place, files } of planManifests(table, open, { manifests: open.data })) {
     signal?.throwIfAborted()
     cutter.add(place, files)
     sureRowCount += files.sureRowCount
@@ -90,10 +90,7 @@ async function filesOfPage(
     ({ place }) => place >= page.fromManifest && place <= page.toManifest,
   )
   const found: PlannedFiles[] = []
-  for await (const { place, files } of planManifests(table, open, manifests)) {
-    const { from, to } = rowsOfPage(page, { place, rowCount: files.manifest.rowCount })
-    found.push({ ...files, rows: files.rows.filter((row) => row >= from && row < to) })
-  }
+  for await (const { files } of planManifests(table, open, { manifests, page })) found.push(files)
   return found
 }
 
@@ -102,11 +99,11 @@ interface PlacedFiles {
   readonly files: PlannedFiles
 }
 
-/** The files to read of some manifests of a scan, one manifest after the other. */
+/** The files to read of some manifests of a scan, or of a page of it, one manifest after the other. */
 async function* planManifests(
   table: ScannedTable,
   open: OpenScan,
-  manifests: readonly PlacedManifest[],
+  { manifests, page }: { readonly manifests: readonly PlacedManifest[]; readonly page?: PlanPage },
 ): AsyncGenerator<PlacedFiles> {
   const { addedIn } = open.scan.source
   const rowsWanted = rowsWantedOf(open)
@@ -122,6 +119,7 @@ async function* planManifests(
       data,
       deletes,
       ...(addedIn && { addedIn }),
+      ...(page && { range: rowsOfPage(page, { place, rowCount: data.rowCount }) }),
       ...(rowsWanted === undefined ? {} : { rowsWanted }),
     })
     table.catalog.planning.metrics.plannedManifests.inc()

@@ -16,7 +16,8 @@ import {
   type Predicate,
   type SetOperator,
 } from './expression.ts'
-import { and, COMPARE_OPPOSITES, or, SET_OPPOSITES, UNARY_OPPOSITES } from './simplify.ts'
+import { opposite, type UnboundLeaf } from './opposite.ts'
+import { and, or } from './simplify.ts'
 
 /**
  * The filter tied to the columns of a schema, in the normal form of Predicate: names resolved, literals converted to the
@@ -46,22 +47,7 @@ function bind(expression: Expression, binding: Binding, isNegated: boolean): Pre
       return (expression.kind === 'and') === isNegated ? or(children) : and(children)
     }
     default:
-      return bindLeaf(isNegated ? negated(expression) : expression, binding)
-  }
-}
-
-type UnboundLeaf = Extract<Expression, { kind: 'unary' | 'compare' | 'set' }>
-
-function negated(leaf: UnboundLeaf): UnboundLeaf {
-  switch (leaf.kind) {
-    case 'unary':
-      return { ...leaf, operator: UNARY_OPPOSITES[leaf.operator] }
-    case 'compare':
-      return { ...leaf, operator: COMPARE_OPPOSITES[leaf.operator] }
-    case 'set':
-      return { ...leaf, operator: SET_OPPOSITES[leaf.operator] }
-    default:
-      return assertNever(leaf, 'expression')
+      return bindLeaf(isNegated ? opposite(expression) : expression, binding)
   }
 }
 

@@ -10,6 +10,8 @@ export interface PlanFilesInput {
   readonly deletes: DeleteFileIndex
   /** Of an incremental scan: see ScanSource. */
   readonly addedIn?: ReadonlySet<bigint>
+  /** Only these rows of the manifest are looked at; default all. `to` is exclusive. */
+  readonly range?: { readonly from: number; readonly to: number }
   /** Stop once the files are sure to hold this many rows that match. */
   readonly rowsWanted?: number
 }
@@ -31,7 +33,7 @@ export interface PlannedFiles {
  * row that matches. Spec: Scan Planning. Throws CorruptFileError for damaged manifests.
  */
 export function planFiles(input: PlanFilesInput): PlannedFiles {
-  const { filter, data, addedIn } = input
+  const { filter, data, addedIn, range = { from: 0, to: data.rowCount } } = input
   const specFilter = filter.specFilters.get(data.specId)
   invariant(specFilter !== undefined, `no filter for partition spec ${data.specId}`)
   const partitions = data.partitions.map((partition) => specFilter.mightMatchPartition(partition))
@@ -49,7 +51,7 @@ export function planFiles(input: PlanFilesInput): PlannedFiles {
   if (!partitions.includes(true)) return planned
   data.readColumns(filter.fieldIds)
   const mightMatch = filter.mightMatchFile(data)
-  for (let row = 0; row < data.rowCount; row += 1) {
+  for (let row = range.from; row < range.to; row += 1) {
     if (partitions[data.partitionIndex(row)] !== true) continue
     if (addedIn !== undefined && !isAddedIn(data, row, addedIn)) continue
     if (!mightMatch(row)) continue
