@@ -47,6 +47,18 @@ export async function findDroppedTable(
 }
 
 /** Where a page of dropped tables goes on. */
+/** Whether a table of this UUID was dropped from the warehouse and has not come back. */
+export async function isTableDropped(
+  session: SqlSession,
+  table: { readonly warehouseId: string; readonly tableUuid: string },
+): Promise<boolean> {
+  const rows = await session.query(
+    'select 1 from dropped_table where warehouse_id = $1 and table_uuid = $2 limit 1',
+    [table.warehouseId, table.tableUuid],
+  )
+  return rows.length === 1
+}
+
 export interface DroppedTablePosition {
   readonly droppedAtMs: number
   readonly id: string

@@ -13,16 +13,13 @@ import { warehouseOf, type RouteCall } from '../http/route.ts'
  * whether it is still known does not matter. Spec: REST catalog, loadCredentials.
  */
 export async function loadCredentials(call: RouteCall): Promise<HttpAnswer> {
-  const identifier = tableInPath(call)
   const ticket = queryParameter(call.query, TICKET_PARAMETER)
   const planId = queryParameter(call.query, 'planId')
-  const metadata = await reachableTable(call, identifier, ticket)
+  const table = await reachableTable(call, tableInPath(call), ticket)
   const credentials = await findCredentials(call, {
+    ...table,
     warehouse: warehouseOf(call),
-    identifier,
-    metadata,
     ...(planId === undefined ? {} : { planId }),
-    ...(ticket === undefined ? {} : { ticket }),
   })
   const answer = jsonAnswer(encodeLoadCredentialsResult(credentials))
   return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } }

@@ -19,7 +19,6 @@ import { readJson, warehouseOf, type RouteCall } from '../http/route.ts'
  * reads are good for. Spec: REST catalog, signRequest.
  */
 export async function signRequest(call: RouteCall): Promise<HttpAnswer> {
-  const identifier = tableInPath(call)
   const warehouse = warehouseOf(call)
   const broker = warehouse.settings.delegation.includes('remote-signing')
     ? call.catalog.context.stores.brokerOf(warehouse.row)
@@ -30,12 +29,12 @@ export async function signRequest(call: RouteCall): Promise<HttpAnswer> {
   const request = decodeRemoteSignRequest(await readJson(call))
   const ticket =
     queryParameter(call.query, TICKET_PARAMETER) ?? request.properties[TICKET_PARAMETER]
-  const table = await reachableTable(call, identifier, ticket)
+  const { identifier, metadata } = await reachableTable(call, tableInPath(call), ticket)
   const role = call.caller.grants.roleAt(warehouse.id, identifier.levels)
   if (role === undefined) throw new ForbiddenError('the caller may not reach this table')
   const access = includesRole(role, 'writer') ? 'write' : 'read'
-  const signed = await broker.sign(request, scopeOf(table, access))
-  const { tableUuid } = table
+  const signed = await broker.sign(request, scopeOf(metadata, access))
+  const { tableUuid } = metadata
   call.catalog.notedAccess.note(call, { mode: 'remote-signing', access, tableUuid })
   const answer = jsonAnswer(encodeRemoteSignResult(signed))
   const caching = signed.isReusable ? 'private' : 'no-cache'
