@@ -1,110 +1,24 @@
 #!/usr/bin/env python3
 """Runs the judges one after the other and adds up what they say. Called by run.sh, which documents the options."""
-import argparse, os, re, shutil, subprocess, sys, tempfile, threading, time
+import argparse, os, shutil, sys, tempfile
 from pathlib import Path
 
-from server import HERE, ROOT, IdentityProvider, Reference, Timelake, call
+from judging import JUDGES, judge, not_yet, run_judges
+from server import HERE, IdentityProvider, call
 from services import Services
 
 CACHE = Path(os.environ.get("INTEROP_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "timelake-interop")
 PYTHON = CACHE / "pyiceberg-0.12.0/bin/python"
 DUCKDB = CACHE / "duckdb-1.5.5"
-JUDGE_SECONDS_MAX = 1200
 TOKEN = "interop-token"
 TOLD_LIFETIME = "330s"  # Java renews five minutes before the end
 DIFFERENTIAL_SEED = 20260917  # fixed, so that a red run is about the change; try others by hand
-SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 # For checks that count files or snapshots: the worker runs, but compacts only what it is asked to. `mixed` and `foreign` judge the rest.
 UNDISTURBED = {"TIMELAKE_COMPACTION_QUIET": "1h", "TIMELAKE_COMPACTION_FILE_COUNT": "100000"}
-# What one shell knows of services and stores must not reach judges that run without them.
-FOREIGN_VARIABLES = ("TIMELAKE_", "CATALOG_", "INTEROP_SKIP", "DUCKDB_", "S3_", "STS_", "AWS_", "TEST_")
 LONG_WRITER_APPENDS = (40, 260)  # of the Java writer that merges manifests: usual, --full
 BESIDE_INGEST_SECONDS = (20, 180)
 ASYNC_SHAPES = "unpartitioned,identity,evolved-spec,history,mixed-deletes,shared-puffin"  # a poll waits for a second
-JUDGES = {}
-
-
-def judge(*modes):
-    """Registers a judge for each mode: `name` runs embedded, `name-services` on PostgreSQL, Redis and S3. A judge of one mode has no suffix."""
-    def register(function):
-        name = function.__name__.replace("_", "-")
-        for mode in modes:
-            JUDGES[name + ("-services" if mode == "services" and len(modes) > 1 else "")] = (function, mode)
-        return function
-    return register
-
-
-class Run:
-    """One judge at work: its folder, the commands it runs, and what they counted."""
-
-    def __init__(self, name, folder, options, services):
-        self.name, self.folder, self.verbose, self.full, self.services = name, folder, options.verbose, options.full, services
-        self.mode = JUDGES[name][1]
-        self.passed = self.failed = self.skipped = self.commands = 0
-
-    def command(self, *words, check_skips=False, **env):
-        """Runs a command whose last line is a sum; a missing sum, or a bad exit status with no failure counted, is a failure."""
-        self.commands += 1
-        log = self.folder / f"{self.commands}.log"
-        limit = JUDGE_SECONDS_MAX
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN_VARIABLES)}
-        child = subprocess.Popen([str(w) for w in words], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                 env={**inherited, **env}, text=True, errors="replace", start_new_session=True)
-        alarm = threading.Timer(limit, lambda: os.killpg(child.pid, 9))
-        alarm.start()
-        last, seen, lines = None, 0, []
-        with open(log, "w") as out:
-            for line in child.stdout:
-                out.write(line)
-                lines.append(line.rstrip("\n"))
-                last = SUM.match(lines[-1]) or last
-                if self.verbose or re.match(r"FAIL|DIFF|  (this|reference) |SKIP|KNOWN|DEVIATION|info ", line):
-                    print(f"   {lines[-1][:400]}", flush=True)
-                    seen += 1
-        status = child.wait()
-        alarm.cancel()
-        counts = [int(n or 0) for n in last.groups()] if last else [0, 0, 0]
-        if last is None or (status != 0 and counts[1] == 0) or (status == 0 and counts[1]):
-            self.fail(f"{words[0]} ended with status {status} and {'no sum' if last is None else last.group(0)}; its last lines:\n" + "\n".join("      " + l[:300] for l in lines[-15:]))
-        self.passed += counts[0]
-        self.failed += counts[1]
-        self.skipped += counts[2]
-        if check_skips:
-            self.check_skips(lines)
-
-    def check_skips(self, lines):
-        for line in lines:
-            found = re.match(r"SKIP (\S+)(.*)", line)
-            if found and not any(re.fullmatch(p, found[1]) for p, _ in not_yet(self.name)):
-                self.fail(f"unexpected skip: {found[1]} {found[2].strip()}")
-
-    def fail(self, text):
-        self.failed += 1
-        print(f"   FAIL {text}", flush=True)
-
-    def timelake(self, name="data", **settings):
-        """A server of the judge's mode; `server.client` is what its clients must have in their environment, `server.warehouse` its location."""
-        if self.mode == "services":
-            lake = self.services.lake()
-            server = lake.server(self.folder / name, **settings)
-            server.lake, server.client, server.warehouse = lake, lake.environment(), lake.location
-            return server
-        server = Timelake(self.folder / name, **settings)
-        server.client, server.warehouse = {}, f"file://{server.data}/warehouse"
-        return server
-
-    def services_folder(self):
-        """Arguments for a script that makes lakes of its own."""
-        return ("--services", self.services.start().folder) if self.mode == "services" else ()
-
-    def reference(self):
-        return Reference(self.folder / "reference")
-
-
-def not_yet(judge_name):
-    """(pattern, reason) of the checks that this judge may skip, in every mode or in its own."""
-    lines = [line.split(None, 2) for line in (HERE / "not-yet.txt").read_text().splitlines() if line.strip() and not line.startswith("#")]
-    return [(pattern, reason) for name, pattern, reason in lines if name in (judge_name, judge_name.removesuffix("-services"))]
+LANES = min(2, os.cpu_count() or 1)
 
 
 @judge("embedded", "services")
@@ -384,31 +298,31 @@ def lost_answers(run):
     script(run, "chaos/lost_answers.py", "--extensions", DUCKDB / "extensions")
 
 
-@judge("services")
+@judge("services", alone=True)
 def outage(run):
     """PostgreSQL stops for 10 s and Redis for 60 s under the load of four writers on two catalogs."""
     run.command(DUCKDB / "bin/python", "-W", "ignore", HERE / "chaos/outage.py", "--work", run.folder / "work")
 
 
-@judge("embedded", "services")
+@judge("embedded", "services", alone=True)
 def contention_pyiceberg(run):
     """Many PyIceberg writers on one table, strict with retries and rebased without."""
     contention(run, "pyiceberg", writers=(16, 64), appends=(10, 50))
 
 
-@judge("embedded", "services")
+@judge("embedded", "services", alone=True)
 def contention_duckdb(run):
     """Eight DuckDB writers on one table, which never retry, strict and rebased."""
     contention(run, "duckdb", writers=(8, 8), appends=(12, 50))
 
 
-@judge("embedded", "services")
+@judge("embedded", "services", alone=True)
 def contention_spark(run):
     """Four Spark and four Java writers on one table, one of which merges manifests, strict with retries and rebased without."""
     contention(run, "spark", writers=(8, 8), appends=(6, 50))
 
 
-@judge("embedded")
+@judge("embedded", alone=True)
 def beside_ingest(run):
     """Spark MERGEs every 5 s and then rewrites the files of a table that takes in 20 appends a second."""
     with run.timelake(**UNDISTURBED) as ours:
@@ -425,7 +339,7 @@ def contention(run, engine, **counts):
         run.command(*command, ours.uri, *more, "--work", run.folder / "work", CATALOG_WAREHOUSE="main", **ours.client)
     if run.full and run.mode == "embedded":
         with run.reference() as reference:
-            print("   the same on the Java reference server:", flush=True)
+            run.say("   the same on the Java reference server:")
             run.command(*command, reference.uri, *more, "--work", run.folder / "beside", "--only", "strict", "--figures-only", CATALOG_WAREHOUSE="main")
 
 
@@ -445,7 +359,8 @@ def main():
     parser.add_argument("--mode", choices=("embedded", "services"), help="only the judges that run in this mode")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--full", action="store_true", help="the contention judges at full size, beside the reference server (10 to 20 minutes each)")
-    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--lanes", type=int, default=LANES, help="how many judges run side by side")
+    parser.add_argument("--verbose", action="store_true", help="print everything at once, one judge after the other")
     parser.add_argument("--keep", action="store_true", help="keep data directories and logs")
     options = parser.parse_args()
     chosen = [n for n in options.only.split(",") if n] or list(JUDGES)
@@ -460,7 +375,7 @@ def main():
     work.chmod(0o711)  # PostgreSQL may run as another user and must reach its folder
     services = Services(work / "services")
     try:
-        table = [run_judge(name, work / name, options, services) for name in chosen]
+        table = run_judges(chosen, 1 if options.verbose else options.lanes, work, options, services)
     finally:
         services.stop()
     totals = [sum(row[i] for row in table) for i in (1, 2, 3)]
@@ -471,25 +386,6 @@ def main():
     print("\n".join(f"{n:28}{p:5} passed {f:4} failed {s:4} skipped {t:6.0f} s" for n, p, f, s, t in table))
     print(f"{totals[0]} passed, {totals[1]} failed, {totals[2]} skipped")
     return 1 if totals[1] or not totals[0] else 0
-
-
-def run_judge(name, folder, options, services):
-    """(name, passed, failed, skipped, seconds)"""
-    function = JUDGES[name][0]
-    print(f"== {name}: {function.__doc__}", flush=True)
-    folder.mkdir()
-    run, began = Run(name, folder, options, services), time.monotonic()
-    try:
-        function(run)
-    except (AssertionError, OSError, subprocess.SubprocessError) as broken:
-        run.fail(f"{type(broken).__name__}: {broken}")
-    seconds = time.monotonic() - began
-    if run.passed + run.failed == 0:
-        run.fail("no check ran")
-    print(f"   {name}: {run.passed} passed, {run.failed} failed, {run.skipped} skipped in {seconds:.0f} s", flush=True)
-    if not options.keep and not run.failed:
-        shutil.rmtree(folder, ignore_errors=True)
-    return name, run.passed, run.failed, run.skipped, seconds
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 `Reference` is the Java reference catalog of rck/. Both listen on loopback, both lead a process group of their own, so
 ending one never touches a process that somebody else started.
 """
-import json, os, signal, socket, subprocess, time, urllib.error, urllib.parse, urllib.request
+import json, os, random, signal, socket, subprocess, time, urllib.error, urllib.parse, urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -14,9 +14,12 @@ STOP_SECONDS_MAX = 40
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on, below those that the system gives to outgoing connections before a server has started."""
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def wait_until(condition, seconds, what):

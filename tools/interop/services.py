@@ -1,5 +1,5 @@
 """PostgreSQL, Redis and an S3 server for the judges (tools/services), and what a server or a client must know to use them."""
-import base64, itertools, json, os, shutil, subprocess, uuid
+import base64, itertools, json, os, shutil, subprocess, threading, uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +14,13 @@ class Services:
     """Started on first use in a folder of their own, ended by stop(). `values` holds what start.sh prints."""
 
     def __init__(self, folder):
-        self.folder, self.values, self.numbers = Path(folder), {}, itertools.count(1)
+        self.folder, self.values, self.numbers, self.starting = Path(folder), {}, itertools.count(1), threading.Lock()
 
     def start(self, only="postgres,redis,s3", *flags):
-        printed = subprocess.run([str(SCRIPTS / "start.sh"), str(self.folder), "--only", only, *flags], capture_output=True, text=True, timeout=180)
-        assert printed.returncode == 0, f"the services start: {printed.stderr[-800:]}"
-        self.values.update(line.split("=", 1) for line in printed.stdout.splitlines())
+        with self.starting:
+            printed = subprocess.run([str(SCRIPTS / "start.sh"), str(self.folder), "--only", only, *flags], capture_output=True, text=True, timeout=180)
+            assert printed.returncode == 0, f"the services start: {printed.stderr[-800:]}"
+            self.values.update(line.split("=", 1) for line in printed.stdout.splitlines())
         return self
 
     def stop(self, only="s3,redis,postgres", *flags):
