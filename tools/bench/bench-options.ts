@@ -10,6 +10,8 @@ export interface BenchOptions {
   /** Another server to measure instead of ours. */
   readonly uri: string | undefined
   readonly processIds: readonly number[]
+  /** Whether clients ask for credentials, on the services of `tools/services`. */
+  readonly credentials: boolean
 }
 
 /**
@@ -27,6 +29,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions {
       warehouse: { type: 'string' },
       uri: { type: 'string' },
       pid: { type: 'string', multiple: true },
+      credentials: { type: 'boolean', default: false },
     },
   })
   return {
@@ -36,6 +39,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions {
     warehouse: values.warehouse ?? (values.uri === undefined ? 'main' : undefined),
     uri: values.uri,
     processIds: (values.pid ?? []).map(positive),
+    credentials: values.credentials,
   }
 }
 

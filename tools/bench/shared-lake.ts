@@ -73,6 +73,18 @@ function variable(name: string): string {
   return value
 }
 
+/** Lets the server's warehouse vend credentials: sessions of the role that the S3 server of `tools/services` has. */
+export async function vendCredentials(uri: string, s3: BenchS3): Promise<void> {
+  const role = { 'role-arn': variable('STS_ROLE_ARN'), 'sts-endpoint': variable('STS_ENDPOINT') }
+  const storage = { type: 's3', endpoint: s3.endpoint, region: s3.region, ...role }
+  const answer = await fetch(`${uri}/admin/v1/warehouses/main`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ storage, delegation: ['vended-credentials'] }),
+  })
+  if (!answer.ok) throw new Error(`the warehouse: ${answer.status} ${await answer.text()}`)
+}
+
 async function onServer(statement: string): Promise<void> {
   const url = variable('TEST_DATABASE_URL')
   const server = await openPostgresDatabase({ url, connectionsMax: 1 })

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 
 import type { CatalogClient } from './catalog-client.ts'
+import { openLocalClientFiles, type ClientFiles } from './client-files.ts'
 
 const SNAPSHOT_INTERVAL_MS = 60_000
 const FILE_SIZE_BYTES = 48_213
@@ -36,15 +35,19 @@ export interface TableHead {
  */
 export async function registerDeepTable(
   client: CatalogClient,
-  options: { readonly namespace: string; readonly table: string; readonly snapshotCount: number },
+  options: {
+    readonly namespace: string
+    readonly table: string
+    readonly snapshotCount: number
+    /** Where the server's warehouse is; without it the local disk. */
+    readonly files?: ClientFiles
+  },
 ): Promise<TableHead> {
-  const { namespace, table, snapshotCount } = options
+  const { namespace, table, snapshotCount, files = openLocalClientFiles() } = options
   const directory = `${await namespaceDirectory(client, namespace, table)}/${table}-${randomUUID()}`
   const metadata = deepMetadata(directory, snapshotCount)
   const file = `${directory}/metadata/00001-${randomUUID()}.metadata.json`
-  const path = fileURLToPath(file.replace(/^file:\/*/, 'file:///'))
-  mkdirSync(path.slice(0, path.lastIndexOf('/')), { recursive: true })
-  writeFileSync(path, JSON.stringify(metadata))
+  await files.write(file, Buffer.from(JSON.stringify(metadata)))
   await client.call('POST', `${client.namespacePath(namespace)}/register`, {
     body: JSON.stringify({ name: table, 'metadata-location': file }),
   })
