@@ -90,6 +90,8 @@ create table catalog_table (
   kind text collate "C" not null,
   commit_turn text collate "C",
   commit_next text collate "C",
+  extra_roots text collate "C" not null,
+  constraint catalog_table_extra_roots_check CHECK ((extra_roots = ANY (ARRAY['unknown'::text, 'none'::text, 'some'::text]))),
   constraint catalog_table_kind_check CHECK ((kind = ANY (ARRAY['table'::text, 'view'::text]))),
   constraint catalog_table_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id),
   constraint catalog_table_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES warehouse(id),
@@ -97,6 +99,7 @@ create table catalog_table (
   constraint catalog_table_namespace_id_name_key UNIQUE (namespace_id, name)
 ) with (fillfactor=70);
 CREATE INDEX catalog_table_location ON public.catalog_table USING btree (warehouse_id, location);
+CREATE INDEX catalog_table_unknown_roots ON public.catalog_table USING btree (id) WHERE (extra_roots = 'unknown'::text);
 
 create table dropped_table (
   id text collate "C" not null,
@@ -263,6 +266,16 @@ create table server_key (
   constraint server_key_pkey PRIMARY KEY (id)
 );
 
+create table table_root (
+  table_id text collate "C" not null,
+  warehouse_id text collate "C" not null,
+  location text collate "C" not null,
+  left_at_ms bigint,
+  constraint table_root_warehouse_id_fkey FOREIGN KEY (warehouse_id) REFERENCES warehouse(id) ON DELETE CASCADE,
+  constraint table_root_pkey PRIMARY KEY (table_id, location)
+);
+CREATE INDEX table_root_location ON public.table_root USING btree (warehouse_id, location);
+
 create table warehouse (
   id text collate "C" not null,
   name text collate "C" not null,
@@ -305,6 +318,7 @@ create table webhook (
   events_lost_at_ms bigint,
   test_id text collate "C",
   test_outcome text,
+  events_lost bigint not null,
   constraint webhook_pkey PRIMARY KEY (id),
   constraint webhook_name_key UNIQUE (name)
 ) with (fillfactor=70);

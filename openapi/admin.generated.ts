@@ -880,6 +880,11 @@ export interface components {
              * @description When events were found to be gone from the feed before they were sent.
              */
             "events-lost-ms": bigint | null;
+            /**
+             * Format: int64
+             * @description How many events that pass the filter went from the feed before they were sent, since the webhook was made.
+             */
+            "events-lost": bigint;
         };
         /** @description A webhook that was just made. */
         CreatedWebhook: components["schemas"]["AdminWebhook"] & {

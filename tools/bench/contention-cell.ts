@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   appendByIntent,
   appendRebased,
@@ -51,6 +52,8 @@ export interface ContentionCell {
   /** Answers that are neither success nor a lost race, by status. */
   readonly otherAnswers: Readonly<Record<string, number>>
   readonly tookMs: number
+  /** What the writers themselves cost, all of them in this process. */
+  readonly writersCpuMs: number
   readonly p50Ms: number
   readonly p99Ms: number
   /** Files that the catalog left in the table's metadata folder, for all appends. */
@@ -89,7 +92,7 @@ export async function runContentionCell(
     if (client === undefined) throw new Error('no writer')
     const { table, head: first } = await createHotTable(client, {
       namespace: contenders.namespace,
-      name: `hot_${order.lane.replace('-', '_')}_${order.writerCount}`,
+      name: `hot_${order.lane.replace('-', '_')}_${order.writerCount}_${randomUUID().slice(0, 8)}`,
       properties: order.lane === 'rebase' ? { 'commit.rebase-appends': 'true' } : {},
     })
     const appends = openAppendWriter(table, contenders.files)
@@ -117,9 +120,11 @@ async function race(
     lostCount: 0,
     otherAnswers: {},
   }
+  const cpuBefore = process.cpuUsage()
   const startedMs = performance.now()
   await Promise.all(clients.map((client) => runWriter(stage, tally, { client, startedMs })))
   const tookMs = performance.now() - startedMs
+  const cpu = process.cpuUsage(cpuBefore)
   const outcome = await examine(stage, { client: clients[0], files, tally })
   const { timesMs, landedPaths, triedCount, lostCount, otherAnswers } = tally
   timesMs.sort((left, right) => left - right)
@@ -129,6 +134,7 @@ async function race(
     lostCount,
     otherAnswers,
     tookMs,
+    writersCpuMs: (cpu.user + cpu.system) / 1000,
     p50Ms: percentile(timesMs, 0.5),
     p99Ms: percentile(timesMs, 0.99),
     ...outcome,

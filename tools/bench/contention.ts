@@ -4,6 +4,7 @@
  *   npx tsx tools/bench/contention.ts [--writers 1,2,4,8,16,32,64] [--appends 20] [--lanes strict,strict-once,rebase,intents]
  *     [--on embedded,services,two-processes,slow-store] [--think-ms 0] [--cell-seconds 60] [--peers reference-memory,seaweedfs]
  *
+ * The writers are all in this process; what they take of the cores that they share with the servers is in the table.
  * Lanes and places are explained in contention-cell.ts and contention-places.ts; all but `embedded` need the variables that
  * `tools/services/start.sh` prints. Prints a Markdown table for each place. Every cell looks at its table afterwards: exit status 1 when
  * an acknowledged append is not live exactly once, or something else is. `--peers` runs the same through peerbench's W3 on other
@@ -20,6 +21,14 @@ import { sampleProcesses } from './server-process.ts'
 
 const NAMESPACE = `bench_contention_${process.pid}`
 const WAREHOUSE = 'main'
+/** Before anything is measured: a server that has just started needs several times as long for the same. */
+const WARM_UP = {
+  lane: 'strict',
+  writerCount: 8,
+  appendsPerWriter: 20,
+  thinkMs: 0,
+  durationMsMax: 10_000,
+} as const
 const RACES_METRIC = 'timelake_commit_races_total'
 const HEADER = [
   'success',
@@ -27,6 +36,7 @@ const HEADER = [
   'p50 ms',
   'p99 ms',
   'server CPU ms/append',
+  'writers CPU ms/append',
   'metadata files/append',
   'catalog files/append',
   'swaps lost',
@@ -74,6 +84,7 @@ async function measurePlace(place: Place, running: OpenPlace): Promise<string> {
   client.close()
   const contenders = { uris, warehouse: WAREHOUSE, files, namespace: NAMESPACE }
   const rows: string[][] = []
+  await runContentionCell(contenders, WARM_UP)
   for (const lane of lanes) {
     for (const writerCount of writerCounts) {
       const before = sampleProcesses(processIds)
@@ -110,6 +121,7 @@ function fieldsOf(
     cell.p50Ms.toFixed(1),
     cell.p99Ms.toFixed(1),
     each(cost.cpuMs, 2),
+    each(cell.writersCpuMs, 2),
     each(cell.metadataFileCount, 3),
     each(cell.catalogFileCount, 3),
     String(cost.races),

@@ -1,6 +1,6 @@
 /**
  * How long the catalog takes to plan a scan, over HTTP and all plan tasks followed: an hour of one series, and the whole
- * table; with manifests in memory and, by a cache that holds none, without. Beside them, where they are found, the clients that
+ * table; with manifests in memory and, by a cache that holds none of them long, without; and the most memory that it had until then. Beside them, where they are found, the clients that
  * plan for themselves: PyIceberg and the Java library, the same table, the same files of the same disk.
  *
  *   npx tsx tools/bench/plan.ts [--files 10000,100000] [--seconds 4] [--python PYTHON] [--java COMMAND]
@@ -9,6 +9,7 @@
  * selective filter, and prints what plan_times.py prints: see tools/interop/rck/plan-times.sh. Prints Markdown tables.
  */
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -28,8 +29,9 @@ const { values: options } = parseArgs({
 const durationMs = Number(options.seconds) * 1000
 const COUNT_MAX = 1_000
 const CLIENT_TIMEOUT_MS = 600_000
-/** No manifest of these tables fits. */
+/** Fewer files fit than the tables have that are scanned in turn. */
 const NO_CACHE = { TIMELAKE_PLAN_CACHE_BYTES_MAX: '1MiB' }
+const UNCACHED_FILES = 40_000
 /** Every plan is answered at once. */
 const SETTINGS = { TIMELAKE_PLAN_ASYNC_FILES: '1000000000' }
 const NAMESPACE = 'bench_plan'
@@ -64,8 +66,13 @@ async function onServer(
   try {
     const client = await CatalogClient.connect(server.uri, 'main')
     await client.createNamespace(NAMESPACE)
-    const path = await registerManyFiles(client, { namespace: NAMESPACE, table: 't', fileCount })
-    const cells = await run({ server, client, path })
+    const tableCount = settings === NO_CACHE ? Math.ceil(UNCACHED_FILES / fileCount) : 1
+    const paths: string[] = []
+    for (let index = 0; index < tableCount; index += 1) {
+      const table = index === 0 ? 't' : `t${index}`
+      paths.push(await registerManyFiles(client, { namespace: NAMESPACE, table, fileCount }))
+    }
+    const cells = await run({ server, client, paths })
     client.close()
     return cells
   } finally {
@@ -76,7 +83,8 @@ async function onServer(
 interface Scene {
   readonly server: ServerUnderTest
   readonly client: CatalogClient
-  readonly path: string
+  /** Of tables that are alike. */
+  readonly paths: readonly string[]
 }
 
 async function planCold(scene: Scene): Promise<LabelledCell[]> {
@@ -106,7 +114,13 @@ interface PlanCell {
 }
 
 async function planCell(scene: Scene, label: string, plan: PlanCell): Promise<LabelledCell> {
-  let fileCount = await planWhole(scene, plan)
+  let turn = 0
+  const planNext = (): Promise<number> => {
+    const path = scene.paths[turn % scene.paths.length] ?? ''
+    turn += 1
+    return planWhole(scene.client, path, plan)
+  }
+  let fileCount = await planNext()
   const cell = await measureCell(
     {
       concurrency: plan.concurrency,
@@ -115,10 +129,16 @@ async function planCell(scene: Scene, label: string, plan: PlanCell): Promise<La
       processIds: scene.server.processIds,
     },
     async () => {
-      fileCount = await planWhole(scene, plan)
+      fileCount = await planNext()
     },
   )
-  return { label, ...cell, note: `${fileCount} files` }
+  return { label, ...cell, note: `${fileCount} files, ${peakOf(scene.server)}` }
+}
+
+/** The most memory that the server has held so far. Linux only. */
+function peakOf({ processIds: [id] }: ServerUnderTest): string {
+  const text = readFileSync(`/proc/${id}/status`, 'utf8')
+  return `peak ${Math.round(Number(/VmHWM:\s+(\d+)/.exec(text)?.[1]) / 1024)} MiB`
 }
 
 interface Tasks {
@@ -127,7 +147,7 @@ interface Tasks {
 }
 
 /** Asks for a plan and follows all its tasks; the number of files. */
-async function planWhole({ client, path }: Scene, plan: PlanCell): Promise<number> {
+async function planWhole(client: CatalogClient, path: string, plan: PlanCell): Promise<number> {
   const ask = async (route: string, body: object): Promise<Tasks> => {
     const answer = await client.call('POST', `${path}/${route}`, { body: JSON.stringify(body) })
     return JSON.parse(answer.body.toString('utf8')) as Tasks

@@ -165,7 +165,7 @@ def vended_trino(run):
 def signed_pyiceberg(run):
     """The PyIceberg checks that touch many files, with --full all of them, with every request to the store signed by the catalog."""
     # Otherwise s3fs keeps one client for all tables and threads, and PyIceberg exchanges its signer under running requests.
-    some = () if run.full else ("--", "--only", "^(write|scan|partition|conflict|drop|maintenance)/")
+    some = () if run.full else ("--", "--only", "^(write|scan|partition|drop)/")
     keyless(run, "pyiceberg/run.sh", *some, modes=("remote-signing",), PYICEBERG_EXTRAS="pyarrow,sql-sqlite,pyiceberg-core,s3fs", FSSPEC_S3_SKIP_INSTANCE_CACHE="true")
 
 

@@ -13,6 +13,7 @@ export interface CatalogMetrics {
   readonly reports: Counter
   readonly auditEntriesLost: Counter
   readonly accessGiven: Counter<'mode' | 'access'>
+  readonly tokensRefused: Counter<'reason'>
 }
 
 interface CacheSize {
@@ -86,10 +87,25 @@ export function makeCatalogMetrics(registry: Registry, parts: MeasuredParts): Ca
       help: 'Scan and commit reports received from clients',
       registers,
     }),
+    ...makeAccessCounters(registry),
+  }
+}
+
+function makeAccessCounters(
+  registry: Registry,
+): Pick<CatalogMetrics, 'accessGiven' | 'tokensRefused' | 'auditEntriesLost'> {
+  const registers = [registry]
+  return {
     accessGiven: new Counter({
       name: 'timelake_access_given_total',
       help: 'Answers that gave a client access to the objects of a table, and requests that were signed',
       labelNames: ['mode', 'access'],
+      registers,
+    }),
+    tokensRefused: new Counter({
+      name: 'timelake_tokens_refused_total',
+      help: 'Requests that were answered 401: without a token, with one that is not valid, or with one that is expired',
+      labelNames: ['reason'],
       registers,
     }),
     auditEntriesLost: new Counter({

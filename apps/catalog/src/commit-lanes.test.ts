@@ -17,6 +17,7 @@ function lanesOf(options: {
   let nowMs = 0
   return new CommitLanes<Named>({
     land: async () => {},
+    untilReady: () => undefined,
     delay: () => new Promise(() => {}),
     nowMs: () => (nowMs += 100),
     ...options,

@@ -42,6 +42,8 @@ export interface CommitLanesOptions<Member> {
   readonly depthMax: number
   /** Lands members of one lane together, each with its own outcome; never rejects. */
   readonly land: (members: readonly Member[]) => Promise<void>
+  /** Resolves when members of the lane may be gathered to land, and never rejects; undefined for at once. */
+  readonly untilReady: (lane: string) => Promise<void> | undefined
   readonly delay: (ms: number) => Promise<void>
   readonly nowMs: () => number
 }
@@ -192,6 +194,8 @@ export class CommitLanes<Member extends LaneMember> {
     const lane = this.#lanes.get(name)
     if (lane === undefined) return
     while (group.waiting.length > 0) {
+      const ready = this.#options.untilReady(name)
+      if (ready !== undefined) await ready
       const pause = this.#pauses.get(name)
       const taken = take(group, pause !== undefined)
       if (taken.length === 0) {

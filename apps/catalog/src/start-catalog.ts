@@ -8,6 +8,7 @@ import { AuditWriter } from './access/audit-writer.ts'
 import { makeAuthenticate } from './access/authenticate.ts'
 import { openAccess, openAuthentication } from './access/open-access.ts'
 import { NotedAccess } from './access/noted-access.ts'
+import { NotedRefusals } from './access/noted-refusals.ts'
 import { ServerKeys } from './access/server-keys.ts'
 import { StagedTickets } from './access/staged-tickets.ts'
 import { BackgroundTasks } from './background-tasks.ts'
@@ -21,6 +22,7 @@ import { exactPointers, readThroughPointers, type FindRow } from './cache/pointe
 import type { CatalogConfig } from './catalog-config.ts'
 import { makeCatalogMetrics } from './catalog-metrics.ts'
 import type { Catalog } from './catalog/catalog.ts'
+import { CommitTurns } from './catalog/commit-turns.ts'
 import type { GroupMember } from './catalog/group-member.ts'
 import { landGroup } from './catalog/land-group.ts'
 import { CommitLanes } from './commit-lanes.ts'
@@ -36,6 +38,7 @@ import { makeObserve } from './http/observe.ts'
 import type { TableRow } from '@timelake/database/table-row'
 import { reportStore } from './catalog/report-store.ts'
 import { PendingCommits } from './pending-commits.ts'
+import { recordUnknownRoots } from './record-unknown-roots.ts'
 import { makeScanPlanning } from './planning/scan-planning.ts'
 import { Turnstile } from './turnstile/turnstile.ts'
 import { makeTurnstileMetrics } from './turnstile/turnstile-metrics.ts'
@@ -77,11 +80,16 @@ export async function startCatalog(options: CatalogOptions): Promise<RunningCata
   const listener = makeNodeListener(dispatch, { guard, observe })
   const url = await listen(listener, config)
   const stopForgetting = forgetOldKeys(catalog)
+  let isStopped = false
+  catalog.background.start('record folders of tables', () =>
+    recordUnknownRoots(catalog, () => isStopped),
+  )
   return {
     url,
     fetch: makeFetch(dispatch, observe),
     stop() {
       stopForgetting()
+      isStopped = true
       return stop(catalog, listener)
     },
   }
@@ -105,6 +113,7 @@ export function makeCatalog({ config, context }: CatalogOptions): Catalog {
   const lanes = new CommitLanes<GroupMember>({
     depthMax: config.commitQueueDepthMax,
     land: (members) => landGroup(catalog, members),
+    untilReady: (tableId) => catalog.turns.beforeGroup(tableId),
     delay,
     nowMs,
   })
@@ -123,32 +132,20 @@ export function makeCatalog({ config, context }: CatalogOptions): Catalog {
     processId,
     config,
     context,
-    access: openAccess(config, context),
-    audit: new AuditWriter({ context, background, lost: metrics.auditEntriesLost }),
-    staged: new StagedTickets(new ServerKeys(context, 'staged-tables'), {
-      nowMs,
-      lifetimeMs: config.delegation.stagedLifetimeMs,
-    }),
-    notedAccess: new NotedAccess(nowMs),
+    ...makeAccessParts(config, context, { background, metrics }),
     warehouses: new Warehouses(context, {
       maxAgeMs: config.warehouseMaxAgeMs,
       onMet: (warehouse) => reportStore({ background, log: context.log }, warehouse),
     }),
     metadata,
     views,
-    manifestLists: new ManifestLists({
-      bytesMax: Math.floor(config.metadataCacheBytesMax * MANIFEST_LIST_CACHE_SHARE),
-    }),
-    manifestContents: new ManifestContents({
-      bytesMax: Math.floor(config.metadataCacheBytesMax * MANIFEST_CACHE_SHARE),
-    }),
-    livePaths: new LivePaths({
-      bytesMax: Math.floor(config.metadataCacheBytesMax * LIVE_PATH_CACHE_SHARE),
-    }),
+    ...makeManifestCaches(config),
     footers: new FooterReads(),
     lanes,
     turnstile,
-    swaps: new SwapBatcher(context.database, processId),
+    turns: makeTurns(context, { processId, lanes, background }),
+    // A turn outlasts a swap, so no swap passes it on.
+    swaps: new SwapBatcher(context.database),
     pointers: makePointers(config, context),
     feed,
     pending: new PendingCommits(),
@@ -157,6 +154,45 @@ export function makeCatalog({ config, context }: CatalogOptions): Catalog {
     metrics,
   }
   return catalog
+}
+
+function makeAccessParts(
+  config: CatalogConfig,
+  context: CatalogContext,
+  { background, metrics }: Pick<Catalog, 'background' | 'metrics'>,
+): Pick<Catalog, 'access' | 'audit' | 'staged' | 'notedAccess' | 'notedRefusals'> {
+  const { nowMs } = context
+  const audit = new AuditWriter({ context, background, lost: metrics.auditEntriesLost })
+  return {
+    access: openAccess(config, context),
+    audit,
+    staged: new StagedTickets(new ServerKeys(context, 'staged-tables'), {
+      nowMs,
+      lifetimeMs: config.delegation.stagedLifetimeMs,
+    }),
+    notedAccess: new NotedAccess(nowMs),
+    notedRefusals: new NotedRefusals({ audit, counter: metrics.tokensRefused, nowMs }),
+  }
+}
+
+function makeManifestCaches({
+  metadataCacheBytesMax,
+}: CatalogConfig): Pick<Catalog, 'manifestLists' | 'manifestContents' | 'livePaths'> {
+  const share = (part: number) => ({ bytesMax: Math.floor(metadataCacheBytesMax * part) })
+  return {
+    manifestLists: new ManifestLists(share(MANIFEST_LIST_CACHE_SHARE)),
+    manifestContents: new ManifestContents(share(MANIFEST_CACHE_SHARE)),
+    livePaths: new LivePaths(share(LIVE_PATH_CACHE_SHARE)),
+  }
+}
+
+function makeTurns(
+  { database, nowMs, delay }: CatalogContext,
+  parts: Pick<Catalog, 'processId' | 'lanes' | 'background'>,
+): CommitTurns {
+  const { processId, lanes, background } = parts
+  const isBusy = (tableId: string) => !lanes.isFree(tableId)
+  return new CommitTurns({ database, processId, nowMs, delay, isBusy, background })
 }
 
 function makeFeed(config: CatalogConfig, { database, delay }: CatalogContext): FeedWatch {
@@ -193,6 +229,7 @@ async function listen({ server }: NodeListener, config: CatalogConfig): Promise<
 async function stop(catalog: Catalog, listener: NodeListener): Promise<void> {
   const { drainTimeoutMs } = catalog.config
   catalog.turnstile.stop()
+  catalog.turns.stop()
   catalog.feed.stop()
   catalog.planning.runs.stop()
   await listener.close(drainTimeoutMs)

@@ -1,8 +1,12 @@
 import { readFeed, openFeed } from '@timelake/database/feed'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '@timelake/database/sql-session'
+import { FEED_START } from '@timelake/database/webhook-row'
+import { createWebhook, listWebhooks } from '@timelake/database/webhooks'
 import { openTestDatabase } from '@timelake/testing/open-test-database'
+import { Registry } from 'prom-client'
 import { pruneHistory } from './prune-history.ts'
+import { makeWebhookMetrics } from './webhooks/webhook-metrics.ts'
 
 const NOW_MS = 1_700_000_000_000
 const limits = { eventRetentionMs: 1_000, historyMsMax: 5_000, nowMs: NOW_MS }
@@ -39,4 +43,29 @@ it('stops when it is told to', async () => {
   await database.query('update outbox_event set created_at_ms = 1')
   await pruneHistory(database, limits, AbortSignal.abort())
   expect(await readFeed(database, { limit: 10 })).toMatchObject({ events: { length: 3 } })
+})
+
+it('I44 counts the events that a paused webhook misses, by its filter', async () => {
+  await database.query('update outbox_event set created_at_ms = $1, dispatched_at_ms = 1', [
+    NOW_MS - 1_001,
+  ])
+  const webhook = async (kind: string) => {
+    const made = await createWebhook(database, {
+      ...{ id: kind, name: kind, url: 'https://receiver.example/', feedCursor: FEED_START },
+      ...{ filter: JSON.stringify({ kinds: [kind] }), sealedSecret: 'v1.sealed' },
+      ...{ attemptsMax: 5, retryForMs: 1_000, pausedReason: 'asked', nowMs: 0, countMax: 9 },
+    })
+    expect(made.outcome).toBe('created')
+  }
+  await webhook('namespace-updated')
+  await webhook('table-committed')
+  await pruneHistory(database, limits, new AbortController().signal)
+  expect(await listWebhooks(database)).toMatchObject([
+    { name: 'namespace-updated', eventsLost: 3n, eventsLostAtMs: NOW_MS },
+    { name: 'table-committed', eventsLost: 0n, eventsLostAtMs: undefined },
+  ])
+  const registry = new Registry()
+  makeWebhookMetrics({ database, registry, nowMs: () => NOW_MS })
+  const text = await registry.getSingleMetricAsString('timelake_webhook_events')
+  expect(text).toContain('{webhook="namespace-updated",state="lost"} 3')
 })

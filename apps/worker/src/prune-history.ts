@@ -1,6 +1,9 @@
-import { pruneFeed } from '@timelake/database/feed'
+import { type FeedPruning, pruneFeed } from '@timelake/database/feed'
+import { noteLostEvents } from '@timelake/database/lost-events'
 import { pruneJobRuns } from '@timelake/database/job-runs'
 import type { Database } from '@timelake/database/sql-session'
+import { listWarehouses } from '@timelake/database/warehouses'
+import { feedFilterOf } from './webhooks/feed-events.ts'
 
 /** Rows that one transaction forgets. */
 const PRUNE_ROWS_MAX = 1_000
@@ -13,7 +16,10 @@ export interface HistoryLimits {
   readonly nowMs: number
 }
 
-/** Forgets events and ended runs that are older than the limits, in small steps, until the signal says stop. */
+/**
+ * Forgets events and ended runs that are older than the limits, in small steps, until the signal says stop. What a webhook
+ * misses by that is counted.
+ */
 export async function pruneHistory(
   database: Database,
   { eventRetentionMs, historyMsMax, nowMs }: HistoryLimits,
@@ -22,7 +28,11 @@ export async function pruneHistory(
   const limit = PRUNE_ROWS_MAX
   const createdBeforeMs = nowMs - eventRetentionMs
   const startedBeforeMs = nowMs - historyMsMax
-  await untilFewer(() => pruneFeed(database, { createdBeforeMs, limit }), signal)
+  const warehouses = await listWarehouses(database)
+  const filterOf = (filter: string) => feedFilterOf(filter, warehouses)
+  const beforePruning: FeedPruning['beforePruning'] = (session, last) =>
+    noteLostEvents(session, { last, nowMs, filterOf })
+  await untilFewer(() => pruneFeed(database, { createdBeforeMs, limit, beforePruning }), signal)
   await untilFewer(() => pruneJobRuns(database, { startedBeforeMs, limit }), signal)
 }
 

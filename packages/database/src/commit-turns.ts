@@ -1,8 +1,8 @@
 /*
  * Turns of catalog processes on one hot table. Two processes that both have commits waiting would swap against each
- * other, and each lost swap wastes a metadata file; so after a lost swap a process asks for a turn and waits for it, and the
- * one that swaps passes the turn to whoever asked (swap-many.ts). A turn is a hint: what decides is the comparison of the
- * pointer, and a process that dies in its turn is passed over after a while.
+ * other, and each lost swap wastes a metadata file; so after a lost swap a process asks for a turn and waits for it, and
+ * whoever has it gives it to whoever asked. A turn is a hint: what decides is the comparison of the pointer, and a process
+ * that dies in its turn is passed over after a while.
  * Errors: those of the session.
  */
 import type { SqlSession } from './sql-session.ts'

@@ -77,14 +77,15 @@ export class IdempotencyKeyLostError extends Error {
 }
 
 /**
- * A table's location would equal, contain or lie inside the location of another live table; nothing was changed.
+ * A folder of a table would equal, contain or lie inside one of another live table; nothing was changed.
  * The backstop for the race that a check beforehand (`findTablesNear`) leaves open.
  */
 export class LocationTakenError extends Error {
   override readonly name = 'LocationTakenError'
-  readonly location: string
-  constructor(location: string) {
-    super(`location overlaps with the location of another table: ${location}`)
-    this.location = location
+  /** The folders, one of which is in another one's way. */
+  readonly locations: readonly string[]
+  constructor(locations: readonly string[]) {
+    super(`location overlaps with the location of another table: ${locations.join(' or ')}`)
+    this.locations = locations
   }
 }

@@ -11,6 +11,7 @@ import type { EventInput } from './outbox.ts'
 import { isStorableName } from './stored-name.ts'
 import type { Database, SqlSession } from './sql-session.ts'
 import { TABLE_COLUMNS, type TableRecord, type TableRow, tableRowOf } from './table-row.ts'
+import { type ExtraRoot, listExtraRoots } from './table-roots.ts'
 import { restoreTable } from './tables.ts'
 
 /** The last state of a table that was dropped, under the name that it had. */
@@ -46,7 +47,6 @@ export async function findDroppedTable(
   return record && droppedRowOf(record)
 }
 
-/** Where a page of dropped tables goes on. */
 /** Whether a table of this UUID was dropped from the warehouse and has not come back. */
 export async function isTableDropped(
   session: SqlSession,
@@ -59,6 +59,7 @@ export async function isTableDropped(
   return rows.length === 1
 }
 
+/** Where a page of dropped tables goes on. */
 export interface DroppedTablePosition {
   readonly droppedAtMs: number
   readonly id: string
@@ -180,6 +181,8 @@ export interface TableUndrop {
   readonly tableId: string
   /** Where it goes; in its own warehouse. */
   readonly namespaceId: string
+  /** Its folders outside its location, as its metadata says; absent: those that are on record. */
+  readonly extraRoots?: readonly string[] | undefined
   readonly name: string
   readonly nowMs: number
   readonly event: EventInput
@@ -208,7 +211,8 @@ export async function undropTable(
     if (dropped.purgeStartedAtMs !== undefined || dropped.purgedAtMs !== undefined) {
       return 'purge-begun'
     }
-    const restored = { ...dropped, namespaceId, name, nowMs, event, idempotency }
+    const extraRoots = rootsBack(undrop, await listExtraRoots(session, tableId))
+    const restored = { ...dropped, namespaceId, name, nowMs, event, idempotency, extraRoots }
     const outcome = await inEventOrder(session, tableId, (held) => restoreTable(held, restored))
     if (outcome === 'restored') {
       await session.query('delete from maintenance_schedule where table_id = $1', [tableId])
@@ -217,14 +221,28 @@ export async function undropTable(
   })
 }
 
+/** Those that it had given up come back as such. */
+function rootsBack({ extraRoots }: TableUndrop, kept: readonly ExtraRoot[]): readonly ExtraRoot[] {
+  if (extraRoots === undefined) return kept
+  const left = kept.filter(
+    ({ location, leftAtMs }) => leftAtMs !== undefined && !extraRoots.includes(location),
+  )
+  return [...extraRoots.map((location) => ({ location })), ...left]
+}
+
 /** Records that the files are gone; a second time keeps the first. `missing`: it is not dropped any more. */
 export async function markTablePurged(
   session: SqlSession,
   { tableId, nowMs }: { readonly tableId: string; readonly nowMs: number },
 ): Promise<'marked' | 'missing'> {
   const rows = await session.query(
-    `update dropped_table set purged_at_ms = coalesce(purged_at_ms, $2::bigint)
-     where id = $1 and purge_requested returning 1`,
+    `with purged as (
+       update dropped_table set purged_at_ms = coalesce(purged_at_ms, $2::bigint)
+       where id = $1 and purge_requested returning id
+     ), unrooted as (
+       delete from table_root where table_id = (select id from purged)
+     )
+     select 1 from purged`,
     [tableId, nowMs],
   )
   return rows.length === 1 ? 'marked' : 'missing'
@@ -233,6 +251,7 @@ export async function markTablePurged(
 const FIND_SHARER = `
 select ${TABLE_COLUMNS} from catalog_table t join namespace n on n.id = t.namespace_id
 where t.table_uuid = $1 or t.metadata_location = $2 or ${overlapCondition('t.location', 3)}
+  or exists (select from table_root r where r.table_id = t.id and ${overlapCondition('r.location', 3)})
 limit 1`
 
 export interface SharedState {
@@ -243,8 +262,8 @@ export interface SharedState {
 }
 
 /**
- * A live table of any warehouse that has this UUID or this metadata file, or whose location equals, contains or lies
- * inside the folder: the table was registered again, or something else lives there now.
+ * A live table of any warehouse that has this UUID or this metadata file, or a folder that equals, contains or lies inside
+ * this one: the table was registered again, or something else lives there now.
  */
 export async function findTableSharing(
   session: SqlSession,

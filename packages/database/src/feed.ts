@@ -94,6 +94,22 @@ const FRONT_TRANSACTION = 1n
 /** Events that one read passes over at most when the filter lets nothing pass. */
 const SCANNED_MAX = 5_000
 
+/**
+ * SQL that says whether an event passes the filter of `filterParameters`, which start at parameter number `parameter`: true,
+ * or anything else.
+ */
+export function passesFilter(parameter: number): string {
+  const [warehouses, kinds, spaces, ids, names] = Array.from(
+    { length: 5 },
+    (_, index) => `$${parameter + index}::text[]`,
+  )
+  return `(${warehouses} is null or warehouse_id = any(${warehouses})) and (${kinds} is null or kind = any(${kinds}))
+    and (${spaces} is null or exists (
+      select from unnest(${spaces}) as space where starts_with(levels || E'\\x1f', space || E'\\x1f')))
+    and (${ids} is null or table_id = any(${ids}) or table_uuid = any(${ids})
+      or levels || E'\\x1f' || name = any(${names}))`
+}
+
 // $1 transaction, $2 seq, $3 scanned, $4 limit, $5 warehouses, $6 kinds, $7 namespaces, $8 table ids, $9 table names
 const READ = `
 with feed as materialized (
@@ -102,11 +118,7 @@ with feed as materialized (
   from event_feed
 ), scanned as materialized (
   select seq, transaction_id,
-    ($5::text[] is null or warehouse_id = any($5::text[])) and ($6::text[] is null or kind = any($6::text[]))
-    and ($7::text[] is null or exists (
-      select from unnest($7::text[]) as space where starts_with(levels || E'\\x1f', space || E'\\x1f')))
-    and ($8::text[] is null or table_id = any($8::text[]) or table_uuid = any($8::text[])
-      or levels || E'\\x1f' || name = any($9::text[])) as passes
+    ${passesFilter(5)} as passes
   from outbox_event
   where (transaction_id, seq) > ($1::xid8, $2::bigint)
     and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
@@ -173,7 +185,13 @@ function reachOf(row: ReadRow, isAtEnd: boolean): EventCursor {
   return { transactionId: BigInt(transactionId), seq }
 }
 
-function filterParameters({ warehouseIds, kinds, namespaces, tables }: FeedFilter) {
+/** The five parameters of `passesFilter`. */
+export function filterParameters({
+  warehouseIds,
+  kinds,
+  namespaces,
+  tables,
+}: FeedFilter): readonly unknown[] {
   const names = tables?.flatMap((table) => ('id' in table ? [] : [table]))
   return [
     warehouseIds?.filter(isStorableName) ?? null,
@@ -213,23 +231,38 @@ export async function feedHead(session: SqlSession): Promise<string> {
   return row?.head ?? ''
 }
 
+export interface FeedPruning {
+  readonly createdBeforeMs: number
+  readonly limit: number
+  /** Told, in the same transaction, of the last event that is about to go, before it and those before it do. */
+  readonly beforePruning?: (session: SqlSession, last: EventCursor) => Promise<void>
+}
+
 /**
  * Deletes the oldest events, up to `limit`, that were created before the given time and handed to the relay; answers how
  * many. Always from the front of the feed, so that what is left has no gaps.
  */
 export function pruneFeed(
   database: Pick<Database, 'transaction'>,
-  { createdBeforeMs, limit }: { readonly createdBeforeMs: number; readonly limit: number },
+  { createdBeforeMs, limit, beforePruning }: FeedPruning,
 ): Promise<number> {
   return database.transaction(async (session) => {
     // One at a time: what another one deletes meanwhile would look like the end of the front.
     await session.query('select 1 from event_feed for update')
-    const [row] = await session.query<{ pruned: bigint }>(PRUNE, [createdBeforeMs, limit])
+    const params = [createdBeforeMs, limit]
+    const [last] = await session.query<{ transaction_id: string; seq: bigint }>(
+      LAST_OF_FRONT,
+      params,
+    )
+    if (last === undefined) return 0
+    const { transaction_id: transactionId, seq } = last
+    await beforePruning?.(session, { transactionId: BigInt(transactionId), seq })
+    const [row] = await session.query<{ pruned: bigint }>(PRUNE, params)
     return Number(row?.pruned ?? 0n)
   })
 }
 
-const PRUNE = `
+const FRONT = `
 with oldest as materialized (
   select seq, transaction_id, created_at_ms < $1::bigint and dispatched_at_ms is not null as is_old
   from outbox_event where transaction_id < pg_snapshot_xmin(pg_current_snapshot())
@@ -238,7 +271,13 @@ with oldest as materialized (
   select seq, transaction_id from (
     select seq, transaction_id, bool_and(is_old) over (order by transaction_id, seq) as is_front from oldest
   ) as marked where is_front
-), gone as (
+)`
+
+const LAST_OF_FRONT = `${FRONT}
+select transaction_id::text as transaction_id, seq from front order by front.transaction_id desc, seq desc limit 1`
+
+// Between the two, new events only follow: what is at the front stays so.
+const PRUNE = `${FRONT}, gone as (
   delete from outbox_event where seq = any(array(select seq from front)) returning 1
 ), noted as (
   update event_feed set pruned_transaction_id = last.transaction_id, pruned_seq = last.seq

@@ -90,18 +90,29 @@ export async function listWarehouseTables(
   return records.map(tableRowOf)
 }
 
+// Rows are fetched once they are known, so that the way to a namespace is in the statement once.
 const FIND_NEAR = `
-select * from (${overlapQuery(
-  't.location',
+select ${TABLE_COLUMNS} from (
+${overlapQuery(
+  'l.location',
   2,
-  (near) => `select ${TABLE_COLUMNS} from catalog_table t ${JOIN_NAMESPACE}
-    where t.warehouse_id = $1 and ${near} order by t.location limit 100`,
-)}) as near
-order by location limit 100`
+  (near) => `select l.id from catalog_table l
+    where l.warehouse_id = $1 and ${near} order by l.location limit 100`,
+)}
+union
+${overlapQuery(
+  'r.location',
+  2,
+  (near) => `select r.table_id from table_root r
+    where r.warehouse_id = $1 and ${near} order by r.location limit 100`,
+)}
+) as near(id)
+cross join lateral (select * from catalog_table where id = near.id limit 1) as t ${JOIN_NAMESPACE}
+order by t.location limit 100`
 
 /**
- * Live tables and views whose location equals, contains or lies inside the given one (normalized, no trailing slash);
- * the first hundred.
+ * Live tables and views with a folder that equals, contains or lies inside the given one (normalized, no trailing slash): their
+ * location, another one that they use, or one that they gave up; the first hundred by location.
  */
 export async function findTablesNear(
   session: SqlSession,

@@ -7,20 +7,23 @@ import { StepScheduler } from '@timelake/testing/simulation/step-scheduler'
 import { openTestDatabase } from '@timelake/testing/open-test-database'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findBatches } from './append-batches.ts'
+import { commitTables, type TableStep } from './commit-tables.ts'
 import { askForTurn, passTurn, readTurn, seizeTurn } from './commit-turns.ts'
 import { newId, newNamespace, newTable, newWarehouse, NOW_MS } from './contract/contract-world.ts'
 import { openFeed, readFeed } from './feed.ts'
-import { findTable } from './find-tables.ts'
+import { findTable, findTablesNear } from './find-tables.ts'
 import {
   finishIdempotencyKey,
   releaseIdempotencyKey,
   reserveIdempotencyKey,
 } from './idempotency.ts'
 import { findLandedCommit } from './landed-commits.ts'
+import { findNamespace } from './namespaces.ts'
 import { readPointers } from './read-pointers.ts'
 import type { Database } from './sql-session.ts'
 import { type GroupSwap, swapMany } from './swap-many.ts'
 import { TableFinder } from './table-finder.ts'
+import { createTable, dropTable } from './tables.ts'
 import { findWarehouse } from './warehouses.ts'
 
 // The simulation believes its model of the database; here the model is held against the database itself.
@@ -40,7 +43,11 @@ interface Twins {
   readonly model: Database
   readonly scheduler: StepScheduler
   readonly warehouse: Awaited<ReturnType<typeof newWarehouse>>
+  readonly namespaceId: string
+  /** Of the tables that are there at first. */
   readonly ids: readonly string[]
+  /** Of tables that may be made later. */
+  readonly newIds: readonly string[]
 }
 
 /** The same warehouse with the same tables in the database and in its model. */
@@ -67,6 +74,8 @@ async function twins(seed: number): Promise<Twins> {
   const ids: string[] = []
   for (const name of TABLES) {
     const table = await newTable(database, namespace, name)
+    const place = { warehouseId: warehouse.id, levels: ['ns'], name }
+    const rootState = (await findTable(database, place))?.rootState
     ids.push(table.id)
     rows.tables.set(table.id, {
       id: table.id,
@@ -78,6 +87,7 @@ async function twins(seed: number): Promise<Twins> {
       location: table.location,
       metadata_location: table.metadataLocation,
       version: 0n,
+      extra_roots: rootState ?? 'unknown',
       event_number: 1n,
       commit_turn: null,
       commit_next: null,
@@ -86,7 +96,9 @@ async function twins(seed: number): Promise<Twins> {
   const scheduler = new StepScheduler(seededRandom(seed), NOW_MS)
   const statements = await modelStatements({ comparesLocation: true })
   const model = modelDatabase(scheduler, { rows, statements })
-  return { real: database, model: model.databaseFor({ name: 'test' }), scheduler, warehouse, ids }
+  const newIds = ['u', 'v', 'w', 'x', 'y'].map((name) => `${warehouse.id}-${name}`)
+  const places = { warehouse, namespaceId: namespace.id, ids, newIds }
+  return { real: database, model: model.databaseFor({ name: 'test' }), scheduler, ...places }
 }
 
 /** What one side answers, or how it refuses. */
@@ -113,8 +125,10 @@ const HASHES = ['h1', 'h2', 'h3']
 const BATCHES = ['x', 'y', 'z']
 
 /** A call that the catalog makes, with values among which some fit and some do not. */
-function randomCall(random: SeededRandom, { warehouse, ids }: Twins, nowMs: number): Call {
-  const tableId = random.pick([...ids, 'gone'])
+function randomCall(random: SeededRandom, both: Twins, nowMs: number): Call {
+  const { warehouse, namespaceId, ids, newIds } = both
+  const anyId = (): string => random.pick([...ids, ...newIds, 'gone'])
+  const tableId = anyId()
   const ticket = { warehouseId: warehouse.id, key: random.pick(KEYS) }
   const processId = random.pick(PROCESSES)
   const swap = (id: string, nth: number): ((real: Database) => Promise<GroupSwap>) => {
@@ -138,12 +152,10 @@ function randomCall(random: SeededRandom, { warehouse, ids }: Twins, nowMs: numb
     const idempotency = random.chance(0.4) ? [{ ...ticket, outcome: { status: 204 } }] : []
     return async (side) => {
       const pointer = (await readPointers(side, [id])).get(id)?.metadataLocation ?? 'none'
-      const row = [...TABLES.entries()].find(([index]) => ids[index] === id)
-      const found = await findTable(side, {
-        warehouseId: warehouse.id,
-        levels: ['ns'],
-        name: row?.[1] ?? 'none',
-      })
+      const named = await Promise.all(
+        TABLES.map((name) => findTable(side, { warehouseId: warehouse.id, levels: ['ns'], name })),
+      )
+      const found = named.find((one) => one?.id === id)
       return {
         tableId: id,
         expected: isStale ? 'elsewhere' : pointer,
@@ -158,7 +170,59 @@ function randomCall(random: SeededRandom, { warehouse, ids }: Twins, nowMs: numb
       }
     }
   }
+  const setStep = (id: string): ((side: Database) => Promise<TableStep>) => {
+    const [one, isHold] = [swap(id, nowMs), random.chance(0.3)]
+    return async (side) => {
+      const { events, landed, ...moved } = await one(side)
+      const [event, first] = [events[0], landed[0]]
+      if (isHold || event === undefined) {
+        return { change: 'hold', tableId: id, expected: moved.expected }
+      }
+      return { ...moved, change: 'swap', event, landed: first }
+    }
+  }
+  const mayHaveKey = () =>
+    random.chance(0.3) ? { idempotency: { ...ticket, outcome: { status: 204 } } } : {}
   const calls: readonly (() => Call)[] = [
+    () => {
+      const drop = {
+        ...{ tableId, purgeRequested: false, nowMs, ...mayHaveKey() },
+        event: { kind: 'table-dropped' as const, payload: '{}' },
+      }
+      return (side) => dropTable(side, drop)
+    },
+    () => {
+      const id = random.pick([...ids, ...newIds])
+      const location = `${warehouse.location}/${random.pick(['l1', 'l1/inside', 'l2', 'l3'])}`
+      const table = {
+        ...{ id, namespaceId, warehouseId: warehouse.id, name: random.pick(TABLES) },
+        ...{ tableUuid: `u${nowMs}`, location, metadataLocation: `c${nowMs}`, nowMs },
+        ...{ event: { kind: 'table-created' as const, payload: '{}' }, ...mayHaveKey() },
+        extraRoots: [],
+      }
+      // Ids are never used twice at a time.
+      return async (side) => {
+        const isLive = (await readPointers(side, [id])).get(id)?.isDropped === false
+        return isLive ? 'live' : createTable(side, table)
+      }
+    },
+    () => {
+      const [a, b] = [setStep(random.pick(ids)), setStep(random.pick(newIds))]
+      const key = mayHaveKey()
+      return async (side) => {
+        const steps = [await a(side), await b(side)]
+        if (steps.every(({ change }) => change === 'hold')) return 'nothing'
+        return commitTables(side, { steps, nowMs, ...key })
+      }
+    },
+    () => (side) => findNamespace(side, warehouse.id, ['ns']),
+    () => {
+      const location = `${warehouse.location}/${random.pick(['l1', 'l2/inside'])}`
+      return async (side) => {
+        const near = await findTablesNear(side, { warehouseId: warehouse.id, location })
+        return near.map(({ id }) => id).sort()
+      }
+    },
     () => {
       const one = swap(tableId, nowMs)
       return async (side) => swapMany(side, [await one(side)], processId)
@@ -197,7 +261,7 @@ function randomCall(random: SeededRandom, { warehouse, ids }: Twins, nowMs: numb
       return (side) => findLandedCommit(side, { tableId, requestHash })
     },
     () => async (side) => [...(await findBatches(side, { tableId, batchIds: BATCHES }))].sort(),
-    () => async (side) => [...(await readPointers(side, [...ids, 'gone']))].sort(),
+    () => async (side) => [...(await readPointers(side, [...ids, ...newIds, 'gone']))].sort(),
     () => (side) => findWarehouse(side, warehouse.name),
     () => {
       const names = [random.pick(TABLES), random.pick(TABLES), 'none']
@@ -239,13 +303,13 @@ describe('the model of the database', () => {
 
   it('learns every statement of a function in its order', async () => {
     const texts = await learnStatements((side) => readPointers(side, ['t']), 2)
-    expect(texts.map((text) => text.trim().slice(0, 8))).toEqual(['select 1', 'select i'])
+    expect(texts.map(({ text }) => text.trim().slice(0, 8))).toEqual(['select 1', 'select i'])
   })
 })
 
-/** All commits of the tables, in the order of the feed, two at a time. */
+/** What happened to the tables since both began, in the order of the feed, two at a time. */
 async function feedOf(
-  { ids }: Twins,
+  { ids, newIds }: Twins,
   run: (call: Call) => Promise<unknown>,
 ): Promise<readonly unknown[]> {
   const events: unknown[] = []
@@ -259,8 +323,8 @@ async function feedOf(
     if (page.events.length === 0 && page.isAtEnd) return events
     after = page.cursor
     for (const { tableId = '', eventNumber, eventId, kind, levels, name, payload } of page.events) {
-      const isCommit = kind === 'table-committed' && ids.includes(tableId)
-      if (isCommit) events.push({ tableId, eventNumber, eventId, levels, name, payload })
+      const isNews = newIds.includes(tableId) || (ids.includes(tableId) && eventNumber > 1n)
+      if (isNews) events.push({ tableId, eventNumber, eventId, kind, levels, name, payload })
     }
   }
 }

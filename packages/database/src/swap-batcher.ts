@@ -1,11 +1,13 @@
 /*
  * Gathers the swaps that wait at the same moment. One statement is under way at a time; what comes meanwhile goes with
- * the next one, so the busier the database is, the more swaps share its round trip.
+ * the next one, so the busier the database is, the more swaps share its round trip. A database in this process has no
+ * round trip, and a statement by itself costs as much as moving five pointers: there it waits a little while most of the
+ * commits that were announced still write their files.
  */
 import { setImmediate } from 'node:timers/promises'
 import { StatementError } from './database-errors.ts'
+import { type DatabaseOrTransaction, isSerial } from './lock-locations.ts'
 import { type GroupSwap, swapMany, type SwapVerdict } from './swap-many.ts'
-import type { SqlSession } from './sql-session.ts'
 
 interface Waiting {
   readonly swap: GroupSwap
@@ -16,16 +18,23 @@ interface Waiting {
 /** Swaps that one statement takes at most. */
 export const SWAPS_PER_STATEMENT_MAX = 64
 
+/** How long the first of them waits for others at most. */
+const GATHERING_MS_MAX = 8
+
 /** Runs swaps as `swapMany` does, those of different tables together. */
 export class SwapBatcher {
-  readonly #session: SqlSession
+  readonly #session: DatabaseOrTransaction
   readonly #processId: string
+  readonly #gatheringMsMax: number
   #waiting: Waiting[] = []
   #isRunning = false
+  #announcedCount = 0
+  #whenMoreCame: (() => void) | undefined
 
-  constructor(session: SqlSession, processId = '') {
+  constructor(session: DatabaseOrTransaction, processId = '', gatheringMsMax = GATHERING_MS_MAX) {
     this.#session = session
     this.#processId = processId
+    this.#gatheringMsMax = gatheringMsMax
   }
 
   /** The verdicts and errors of `swapMany`. */
@@ -33,7 +42,19 @@ export class SwapBatcher {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ swap, resolve, reject })
       if (!this.#isRunning) void this.#run()
+      this.#whenMoreCame?.()
     })
+  }
+
+  /** Runs what a swap needs first, and lets others wait a little for that swap. */
+  async before<T>(prepare: () => Promise<T>): Promise<T> {
+    this.#announcedCount += 1
+    try {
+      return await prepare()
+    } finally {
+      this.#announcedCount -= 1
+      this.#whenMoreCame?.()
+    }
   }
 
   async #run(): Promise<void> {
@@ -41,9 +62,34 @@ export class SwapBatcher {
     while (this.#waiting.length > 0) {
       // An embedded database keeps the event loop from turning while it works: whoever has become ready meanwhile goes along.
       await setImmediate()
+      if (this.#isWorthWaiting()) await this.#gather()
       await this.#runBatch(this.#take())
     }
     this.#isRunning = false
+  }
+
+  /** With half of them here the others write their files meanwhile, and are the next half. */
+  #isWorthWaiting(): boolean {
+    const hereCount = this.#waiting.length
+    return (
+      isSerial(this.#session) &&
+      hereCount < this.#announcedCount &&
+      hereCount < SWAPS_PER_STATEMENT_MAX
+    )
+  }
+
+  #gather(): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        this.#whenMoreCame = undefined
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(end, this.#gatheringMsMax)
+      this.#whenMoreCame = () => {
+        if (!this.#isWorthWaiting()) end()
+      }
+    })
   }
 
   /** The oldest ones, each table once. */

@@ -6,8 +6,8 @@
 import type { IdempotencyTicket } from './idempotency.ts'
 import { invariant } from './invariant.ts'
 import { type LandedCommit, landedParameters } from './landed-commits.ts'
+import { type DatabaseOrTransaction, isSerial } from './lock-locations.ts'
 import type { EventInput } from './outbox.ts'
-import type { SqlSession } from './sql-session.ts'
 import { swapParameters, swapStatement, type SwapColumns } from './swap-statement.ts'
 
 /** A batch of files that lands with a swap, and until when its id is remembered. */
@@ -54,7 +54,7 @@ interface VerdictRow {
  * DatabaseUnavailableError (each of them unknown: read the pointers before deciding).
  */
 export async function swapMany(
-  session: SqlSession,
+  session: DatabaseOrTransaction,
   swaps: readonly GroupSwap[],
   processId = '',
 ): Promise<readonly SwapVerdict[]> {
@@ -63,8 +63,11 @@ export async function swapMany(
   const columns = columnsOf(swaps, processId)
   const parts = {
     tickets: isFilled(columns.tickets),
+    landed: isFilled(columns.landed),
     forgotten: isFilled(columns.forgotten),
     batches: isFilled(columns.batches),
+    hasOneEventEach: swaps.every(({ events }) => events.length === 1),
+    isSerial: isSerial(session),
   }
   const params = swapParameters(parts, columns)
   const rows = await session.query<VerdictRow>(swapStatement(parts), params)
@@ -87,7 +90,6 @@ function columnsOf(swaps: readonly GroupSwap[], processId: string): SwapColumns 
     column(({ tableUuid }) => tableUuid),
     column(({ location }) => location),
     column(({ nowMs }) => nowMs),
-    column(({ events }) => events.length),
   ]
   return {
     input,

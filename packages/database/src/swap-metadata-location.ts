@@ -17,6 +17,12 @@ import { type LandedCommit, landedExpressions, landedParameters } from './landed
 import { type DatabaseOrTransaction, whileLocationsStand } from './lock-locations.ts'
 import { otherTableNear, overlapParameters } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
+import {
+  type MovedRoots,
+  movedRootExpressions,
+  movedRootParameters,
+  movedRootsKnown,
+} from './table-roots.ts'
 
 export interface MetadataSwap {
   readonly tableId: string
@@ -25,27 +31,37 @@ export interface MetadataSwap {
   readonly next: string
   readonly tableUuid: string
   readonly location: string
+  /** Where it moves; absent for one that stays where it is, or whose location is its only folder. */
+  readonly roots?: MovedRoots | undefined
   readonly nowMs: number
   readonly event: EventInput
   readonly landed?: LandedCommit | undefined
   readonly idempotency?: IdempotencyTicket | undefined
 }
 
-// $9 table, $10 expected, $11 next, $12 uuid, $13 location, $14-$16 landed; for one that moves, $17-$19 overlap
-const swapStatement = ({ overlap, condition }: { overlap: string; condition: string }) =>
+interface SwapText {
+  readonly overlap: string
+  readonly condition: string
+  /** The value of `extra_roots`, and the expressions that write the folders. */
+  readonly known: string
+  readonly roots: string
+}
+
+// $9 table, $10 expected, $11 next, $12 uuid, $13 location, $14-$16 landed; for one that moves, $17-$19 overlap, $20-$22 folders
+const swapStatement = ({ overlap, condition, known, roots }: SwapText) =>
   changeStatement(
     `overlap as (
   ${overlap}
 ), made as (
   update catalog_table t set metadata_location = $11::text, table_uuid = $12::text, location = $13::text,
-    version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = ${NOW_PARAMETER}
+    version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = ${NOW_PARAMETER}${known}
   where t.id = $9::text and t.metadata_location = $10::text and (select ok from guard) and ${condition}
   returning t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
 ), changed as (
   select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, ${LEVELS_OF_MADE},
     made.name
   from made
-), ${landedExpressions({
+), ${roots}${landedExpressions({
       tableId: '$9::text',
       metadataLocation: '$11::text',
       nowMs: NOW_PARAMETER,
@@ -60,12 +76,22 @@ const swapStatement = ({ overlap, condition }: { overlap: string; condition: str
 const SWAP = swapStatement({
   overlap: 'select where false',
   condition: 't.location is not distinct from $13::text',
+  known: '',
+  roots: '',
 })
 
-/** For a table that gets another location. */
+const FIRST_ROOT_PARAMETER = FIRST_CHANGE_PARAMETER + 11
+
+/** For a table that gets other folders. */
 const SWAP_AND_MOVE = swapStatement({
   overlap: otherTableNear('$9::text', FIRST_CHANGE_PARAMETER + 8),
   condition: 'not exists (select from overlap)',
+  known: `, extra_roots = ${movedRootsKnown(FIRST_ROOT_PARAMETER)}`,
+  roots: `${movedRootExpressions({
+    tableId: '$9::text',
+    location: '$13::text',
+    parameter: FIRST_ROOT_PARAMETER,
+  })}, `,
 })
 
 interface SwapVerdict {
@@ -87,24 +113,32 @@ export async function swapMetadataLocation(
     swap.location,
     ...landedParameters(swap.landed),
   ]
+  if (swap.roots !== undefined) return swapAndMove(session, { swap, params, roots: swap.roots })
   const row = await applyChange<SwapVerdict>(session, SWAP, { ...swap, params })
   if (row.changed) return 'swapped'
   if (row.current === null) return 'missing'
   if (row.current !== swap.expected || row.location === swap.location) return 'stale'
-  return swapAndMove(session, swap, params)
+  const roots = { extra: [], fresh: [swap.location], left: [row.location ?? swap.location] }
+  return swapAndMove(session, { swap, params, roots })
+}
+
+interface Move {
+  readonly swap: MetadataSwap
+  readonly params: readonly unknown[]
+  readonly roots: MovedRoots
 }
 
 async function swapAndMove(
   session: DatabaseOrTransaction,
-  swap: MetadataSwap,
-  params: readonly unknown[],
+  { swap, params, roots }: Move,
 ): Promise<'swapped' | 'stale' | 'missing'> {
-  const change = { ...swap, params: [...params, ...overlapParameters(swap.location)] }
+  const moveParams = [...overlapParameters(...roots.fresh), ...movedRootParameters(roots)]
+  const change = { ...swap, params: [...params, ...moveParams] }
   const row = await whileLocationsStand(session, swap, (held) =>
     applyChange<SwapVerdict>(held, SWAP_AND_MOVE, change),
   )
   if (row.changed) return 'swapped'
   if (row.current === null) return 'missing'
-  if (row.current === swap.expected && row.overlap) throw new LocationTakenError(swap.location)
+  if (row.current === swap.expected && row.overlap) throw new LocationTakenError(roots.fresh)
   return 'stale'
 }

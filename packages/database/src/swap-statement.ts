@@ -5,11 +5,16 @@
 import { LEVELS_OF_MADE } from './apply-change.ts'
 import { invariant } from './invariant.ts'
 
-/** What a statement of `swapMany` carries beside the swaps themselves. */
+/** What a statement of `swapMany` carries beside the swaps themselves, and what it can do without. */
 export interface SwapParts {
   readonly tickets: boolean
+  readonly landed: boolean
   readonly forgotten: boolean
   readonly batches: boolean
+  /** Every swap has exactly one event, which comes with it instead of in columns of its own. */
+  readonly hasOneEventEach: boolean
+  /** Nobody else can do anything meanwhile, so that no row is locked before it is changed. */
+  readonly isSerial: boolean
 }
 
 /** A statement of `swapMany`, which depends on what its swaps need: parts that none needs would cost half of its time. */
@@ -18,25 +23,43 @@ export interface SwapStatement {
   readonly parts: SwapParts
 }
 
-const [INPUT, EVENTS, LANDED, TICKETS, FORGOTTEN, BATCHES] = [7, 4, 3, 6, 2, 5]
-const EITHER = [false, true]
+const [INPUT, EVENTS, LANDED, TICKETS, FORGOTTEN, BATCHES] = [6, 4, 3, 6, 2, 5]
 
-/** Every statement that `swapMany` may send. */
-export const SWAP_STATEMENTS: readonly SwapStatement[] = EITHER.flatMap((tickets) =>
-  EITHER.flatMap((forgotten) =>
-    EITHER.map((batches) => {
-      const parts = { tickets, forgotten, batches }
-      return { text: statementText(parts), parts }
-    }),
-  ),
+const PART_NAMES = [
+  'tickets',
+  'landed',
+  'forgotten',
+  'batches',
+  'hasOneEventEach',
+  'isSerial',
+] as const
+
+/** Every statement that `swapMany` may send; the bits of its place say which parts it has. */
+export const SWAP_STATEMENTS: readonly SwapStatement[] = Array.from(
+  { length: 1 << PART_NAMES.length },
+  (_, key) => {
+    const has = (name: keyof SwapParts): boolean => (key & bitOf(name)) !== 0
+    const parts = {
+      tickets: has('tickets'),
+      landed: has('landed'),
+      forgotten: has('forgotten'),
+      batches: has('batches'),
+      hasOneEventEach: has('hasOneEventEach'),
+      isSerial: has('isSerial'),
+    }
+    return { text: statementText(parts), parts }
+  },
 )
 
+function bitOf(name: keyof SwapParts): number {
+  return 1 << PART_NAMES.indexOf(name)
+}
+
 /** The statement with these parts. */
-export function swapStatement({ tickets, forgotten, batches }: SwapParts): string {
-  const statement = SWAP_STATEMENTS.find(
-    ({ parts }) =>
-      parts.tickets === tickets && parts.forgotten === forgotten && parts.batches === batches,
-  )
+export function swapStatement(parts: SwapParts): string {
+  let key = 0
+  for (const name of PART_NAMES) if (parts[name]) key |= bitOf(name)
+  const statement = SWAP_STATEMENTS[key]
   invariant(statement !== undefined, 'there is a statement for every choice of parts')
   return statement.text
 }
@@ -48,7 +71,7 @@ export function isSwapStatement(text: string): boolean {
 
 /** The parameters of a statement, section by section; a part that it does not carry has empty columns. */
 export interface SwapColumns {
-  /** Table id, expected, next, table uuid, location, now, number of events: an item for each swap. */
+  /** Table id, expected, next, table uuid, location, now: an item for each swap. */
   readonly input: readonly (readonly unknown[])[]
   readonly processId: string
   // What follows has an item for each event, snapshot, ticket or batch. The first column is the place, from 1, of its swap.
@@ -66,19 +89,20 @@ export interface SwapColumns {
 
 /** The columns in the parameters of a statement; inverse of how they are sent. */
 export function swapColumnsOf(parts: SwapParts, params: readonly unknown[]): SwapColumns {
-  let at = 0
+  let at = 1
   const take = (count: number, isCarried = true): readonly (readonly unknown[])[] => {
     if (!isCarried) return Array.from({ length: count }, () => [])
     at += count
     return params.slice(at - count, at) as unknown[][] // `as`: written by `swapParameters`
   }
   const input = take(INPUT)
-  const [processId] = params.slice(at, (at += 1))
   return {
     input,
-    processId: String(processId),
-    events: take(EVENTS),
-    landed: take(LANDED),
+    processId: String(params[0]),
+    events: parts.hasOneEventEach
+      ? [places(input), places(input).map(() => 1), ...take(2)]
+      : take(1 + EVENTS).slice(1),
+    landed: take(LANDED, parts.landed),
     tickets: take(TICKETS, parts.tickets),
     forgotten: take(FORGOTTEN, parts.forgotten),
     batches: take(BATCHES, parts.batches),
@@ -87,48 +111,74 @@ export function swapColumnsOf(parts: SwapParts, params: readonly unknown[]): Swa
 
 /** The parameters of the statement with these parts. */
 export function swapParameters(parts: SwapParts, columns: SwapColumns): readonly unknown[] {
+  const { input, processId, events } = columns
+  const [, , kinds, payloads] = events
   return [
-    ...columns.input,
-    columns.processId,
-    ...columns.events,
-    ...columns.landed,
+    processId,
+    ...input,
+    ...(parts.hasOneEventEach ? [kinds, payloads] : [eventCounts(columns), ...events]),
+    ...(parts.landed ? columns.landed : []),
     ...(parts.tickets ? columns.tickets : []),
     ...(parts.forgotten ? columns.forgotten : []),
     ...(parts.batches ? columns.batches : []),
   ]
 }
 
+/** The places of the swaps, from 1. */
+function places([tableIds = []]: SwapColumns['input']): readonly number[] {
+  return tableIds.map((_, index) => index + 1)
+}
+
+function eventCounts({ input, events }: SwapColumns): readonly number[] {
+  const counts = places(input).map(() => 0)
+  for (const place of events[0] ?? [])
+    counts[Number(place) - 1] = (counts[Number(place) - 1] ?? 0) + 1
+  return counts
+}
+
 /** The `unnest` of the next parameters, which have these types. */
 type Unnest = (...types: readonly string[]) => string
 
-// `any(array(…))` beside each join: a plan made over small tables must still enter the index by its columns later.
-// A process that swaps in its turn passes it on, see commit-turns.ts: $8 is its name.
+// `any(…)` beside each join: a plan made over small tables must still enter the index by its columns later.
+// A process that swaps in its turn passes it on, see commit-turns.ts: $1 is its name. $2 are the tables.
 function statementText(parts: SwapParts): string {
-  let number = 0
+  let number = 1
   const unnest: Unnest = (...types) =>
     `unnest(${types.map((type) => `$${(number += 1)}::${type}[]`).join(', ')})`
-  const input = inputText(unnest)
-  number += 1
-  const changes = [madeText(), eventText(unnest), landedText(unnest)]
-  const tickets = parts.tickets ? ticketText(unnest) : undefined
+  const input = inputText(unnest, parts)
+  const changes = [madeText(parts)]
+  changes.push(parts.hasOneEventEach ? onlyEventText() : eventText(unnest))
+  if (parts.landed) changes.push(landedText(unnest))
+  const guarded = parts.tickets
+    ? [`input as materialized (select i.* from ${input})`, ticketText(unnest), guardedText()]
+    : [`guarded as materialized (select i.*, null::text as lost_keys from ${input})`]
   if (parts.forgotten) changes.push(forgottenText(unnest))
   if (parts.batches) changes.push(batchText(unnest))
-  if (tickets !== undefined) changes.push(finishedText())
-  const guarded =
-    tickets === undefined
-      ? 'guarded as (select i.*, null::text as lost_keys from input i)'
-      : `${tickets}, ${guardedText()}`
+  if (parts.tickets) changes.push(finishedText())
+  const locked = parts.isSerial ? [] : [lockedText()]
   return `
-with ${input}, ${guarded}, ${lockedText()}, ${changes.join(', ')}
-select g.lost_keys, g.place in (select place from made) as changed, g.place in (select place from locked) as present
-from guarded g order by g.place`
+with ${[...guarded, ...locked, ...changes].join(', ')}
+select v.lost_keys, v.changed, ${presentText(parts)} as present
+from (select g.*, g.place in (select place from made) as changed from guarded g offset 0) v order by v.place`
 }
 
-function inputText(unnest: Unnest): string {
-  return `input as materialized (
-  select * from ${unnest('text', 'text', 'text', 'text', 'text', 'bigint', 'bigint')}
-    with ordinality as i(table_id, expected, next, table_uuid, location, now_ms, event_count, place)
-)`
+function inputText(unnest: Unnest, { hasOneEventEach }: SwapParts): string {
+  const swap = ['text', 'text', 'text', 'text', 'text', 'bigint']
+  const [types, names] = hasOneEventEach
+    ? [[...swap, 'text', 'text'], 'kind, payload']
+    : [[...swap, 'bigint'], 'event_count']
+  return `${unnest(...types)}
+    with ordinality as i(table_id, expected, next, table_uuid, location, now_ms, ${names}, place)`
+}
+
+/**
+ * Whether there is a table. When nobody else can change that, it is looked up only for a swap that changed nothing; not by
+ * `exists`, for which a plan may read every table.
+ */
+function presentText({ isSerial }: SwapParts): string {
+  return isSerial
+    ? 'v.changed or (select true from catalog_table t where t.id = v.table_id) is not null'
+    : 'v.place in (select place from locked)'
 }
 
 function ticketText(unnest: Unnest): string {
@@ -163,18 +213,28 @@ function lockedText(): string {
 )`
 }
 
-function madeText(): string {
+function madeText({ isSerial, hasOneEventEach }: SwapParts): string {
+  const events = hasOneEventEach ? 'g.kind, g.payload' : 'g.event_count'
   return `made as (
   update catalog_table t set metadata_location = g.next, table_uuid = g.table_uuid, version = t.version + 1,
-    event_number = t.event_number + g.event_count, updated_at_ms = g.now_ms,
-    commit_turn = case when t.commit_turn = $8::text then t.commit_next else t.commit_turn end,
-    commit_next = case when t.commit_turn = $8::text then null else t.commit_next end
-  from locked g
-  where t.id = any(array(select table_id from locked)) and t.id = g.table_id
+    event_number = t.event_number + ${hasOneEventEach ? '1' : 'g.event_count'}, updated_at_ms = g.now_ms,
+    commit_turn = case when t.commit_turn = $1::text then t.commit_next else t.commit_turn end,
+    commit_next = case when t.commit_turn = $1::text then null else t.commit_next end
+  from ${isSerial ? 'guarded' : 'locked'} g
+  where t.id = any($2::text[]) and t.id = g.table_id and g.lost_keys is null
     and t.metadata_location is not distinct from g.expected
     and t.location is not distinct from g.location
-  returning g.place, g.event_count, g.next, g.now_ms, t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number,
-    t.name
+  returning g.place, ${events}, g.next, g.now_ms, t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
+)`
+}
+
+function onlyEventText(): string {
+  return `event as (
+  insert into outbox_event (event_id, warehouse_id, table_id, table_uuid, event_number, kind, levels, name, payload,
+    created_at_ms)
+  select made.id || '-' || made.event_number, made.warehouse_id, made.id, made.table_uuid, made.event_number, made.kind,
+    ${LEVELS_OF_MADE}, made.name, made.payload, made.now_ms
+  from made
 )`
 }
 

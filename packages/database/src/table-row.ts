@@ -17,6 +17,8 @@ export interface TableRow {
   readonly metadataLocation: string
   /** How many metadata files the table has had here before this one. */
   readonly version: bigint
+  /** Whether it has folders outside its location, or gave some up; see table-roots.ts. `some`: there may be. */
+  readonly rootState: 'unknown' | 'none' | 'some'
   /** The catalog process whose turn it is to commit, when several want to; see commit-turns.ts. */
   readonly commitTurn?: string | undefined
 }
@@ -32,12 +34,13 @@ export interface TableRecord {
   readonly location: string
   readonly metadata_location: string
   readonly version: bigint
+  readonly extra_roots?: TableRow['rootState']
   readonly commit_turn?: string | null
 }
 
 /** The columns of a TableRecord, with `t` for the table and `n` for its namespace. */
 export const TABLE_COLUMNS =
-  't.id, t.kind, t.warehouse_id, t.namespace_id, n.levels, t.name, t.table_uuid, t.location, t.metadata_location, t.version, t.commit_turn'
+  't.id, t.kind, t.warehouse_id, t.namespace_id, n.levels, t.name, t.table_uuid, t.location, t.metadata_location, t.version, t.extra_roots, t.commit_turn'
 
 /**
  * Joins `n` to `t`. Spelled so that a namespace is always looked up by its id: plans are made once, perhaps over a handful
@@ -59,6 +62,8 @@ export function tableRowOf(record: TableRecord): TableRow {
     location: record.location,
     metadataLocation: record.metadata_location,
     version: record.version,
+    // Rows of dropped tables do not say.
+    rootState: record.extra_roots ?? 'unknown',
     commitTurn: record.commit_turn ?? undefined,
   }
 }

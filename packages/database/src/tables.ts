@@ -18,10 +18,20 @@ import type { IdempotencyTicket } from './idempotency.ts'
 import { invariant } from './invariant.ts'
 import { type LandedCommit, landedExpressions, landedParameters } from './landed-commits.ts'
 import { type DatabaseOrTransaction, whileLocationsStand } from './lock-locations.ts'
-import { otherTableNear, overlapParameters, overlapQuery } from './location-overlap.ts'
+import { otherTableNear, overlapParameters, tablesNear } from './location-overlap.ts'
 import type { EventInput } from './outbox.ts'
 import { isStorableName } from './stored-name.ts'
 import type { RowKind } from './table-row.ts'
+import {
+  type ExtraRoot,
+  type MovedRoots,
+  movedRootExpressions,
+  movedRootParameters,
+  movedRootsKnown,
+  newRootExpressions,
+  newRootParameters,
+  rootsKnown,
+} from './table-roots.ts'
 
 interface TableChange {
   readonly nowMs: number
@@ -39,12 +49,14 @@ export interface NewTable extends TableChange {
   readonly tableUuid: string
   /** Normalized, without a trailing slash. */
   readonly location: string
+  /** Its folders outside that; undefined: they are found out later. */
+  readonly extraRoots?: readonly ExtraRoot[] | undefined
   readonly metadataLocation: string
   readonly landed?: LandedCommit | undefined
 }
 
-// $9 id, $10 warehouse, $11 namespace, $12 name, $13 uuid, $14 location, $15 metadata location, $16 version,
-// $17-$19 landed, $20-$22 overlap, $23 kind
+// $9 id, $10 warehouse, $11 namespace, $12 name, $13 uuid, $14 location, $15 metadata location, $16 version or null,
+// $17-$19 landed, $20-$22 overlap, $23 kind, $24-$25 other folders, $26 whether there are any
 const CREATE = changeStatement(
   `home as (
   select id, levels from namespace where id = $11::text and warehouse_id = $10::text for key share
@@ -52,19 +64,17 @@ const CREATE = changeStatement(
   select event_number, coalesce(purge_started_at_ms, purged_at_ms) is not null as purged
   from dropped_table where id = $9::text for update
 ), overlap as (
-  ${overlapQuery(
-    'location',
-    FIRST_CHANGE_PARAMETER + 11,
-    (near) => `select 1 from catalog_table
-      where warehouse_id = $10::text and 'table' in (kind, $23::text) and ${near} limit 1`,
-  )}
+  ${tablesNear(FIRST_CHANGE_PARAMETER + 11, {
+    warehouseId: '$10::text',
+    condition: `'table' in (t.kind, $23::text)`,
+  })}
 ), made as (
   insert into catalog_table (id, kind, warehouse_id, namespace_id, name, table_uuid, location, metadata_location,
-    version, event_number, created_at_ms, updated_at_ms)
-  select $9::text, $23::text, $10::text, home.id, $12::text, $13::text, $14::text, $15::text, $16::bigint,
-    coalesce((select event_number from former), 0) + 1, ${NOW_PARAMETER}, ${NOW_PARAMETER}
+    version, event_number, created_at_ms, updated_at_ms, extra_roots)
+  select $9::text, $23::text, $10::text, home.id, $12::text, $13::text, $14::text, $15::text, coalesce($16::bigint, 0),
+    coalesce((select event_number from former), 0) + 1, ${NOW_PARAMETER}, ${NOW_PARAMETER}, $26::text
   from home, guard
-  where guard.ok and not exists (select from overlap) and not exists (select from former where purged)
+  where guard.ok and not exists (select from overlap) and not exists (select from former where purged or $16::bigint is null)
   on conflict (namespace_id, name) do nothing
   returning id, warehouse_id, table_uuid, event_number, name
 ), changed as (
@@ -73,24 +83,27 @@ const CREATE = changeStatement(
   from made, home
 ), undropped as (
   delete from dropped_table where id = $9::text and exists (select from changed)
-), ${landedExpressions({
+), ${newRootExpressions('$9::text', FIRST_CHANGE_PARAMETER + 15)}, ${landedExpressions({
     tableId: '$9::text',
     metadataLocation: '$15::text',
     nowMs: NOW_PARAMETER,
     parameter: FIRST_CHANGE_PARAMETER + 8,
   })}`,
   `exists (select from home) as home, exists (select from overlap) as overlap,
-  exists (select from former where purged) as purged,
+  exists (select from former where purged and $16::bigint is not null) as purged,
   exists (select from catalog_table where namespace_id = $11::text and name = $12::text) as taken`,
 )
 
-/** The name must be storable (`isStorableName`). */
+/**
+ * The name must be storable (`isStorableName`). `exists` also for a table that was made before and is dropped: what is sent again
+ * because its answer was lost brings nothing back.
+ */
 export async function createTable(
   session: DatabaseOrTransaction,
   table: NewTable,
 ): Promise<'created' | 'exists' | 'namespace-missing'> {
-  const outcome = await insertTable(session, table, 0n)
-  invariant(outcome !== 'purged', 'a new table has an id that no table had before')
+  const outcome = await insertTable(session, table, undefined)
+  invariant(outcome !== 'purged', 'only a table that comes back was purged')
   return outcome
 }
 
@@ -113,10 +126,11 @@ interface CreateVerdict {
   readonly taken: boolean
 }
 
+/** `version`: that of a table that comes back. */
 async function insertTable(
   session: DatabaseOrTransaction,
   table: NewTable,
-  version: bigint,
+  version: bigint | undefined,
 ): Promise<'created' | 'exists' | 'namespace-missing' | 'purged'> {
   invariant(isStorableName(table.name), 'a table name is storable')
   const change = { ...table, params: createParameters(table, version) }
@@ -128,11 +142,11 @@ async function insertTable(
   if (row.changed) return 'created'
   if (!row.home) return 'namespace-missing'
   if (row.purged) return 'purged'
-  if (row.overlap && !row.taken) throw new LocationTakenError(table.location)
+  if (row.overlap && !row.taken) throw new LocationTakenError(rootsOf(table))
   return 'exists'
 }
 
-function createParameters(table: NewTable, version: bigint): readonly unknown[] {
+function createParameters(table: NewTable, version: bigint | undefined): readonly unknown[] {
   return [
     table.id,
     table.warehouseId,
@@ -141,29 +155,38 @@ function createParameters(table: NewTable, version: bigint): readonly unknown[] 
     table.tableUuid,
     table.location,
     table.metadataLocation,
-    version,
+    version ?? null,
     ...landedParameters(table.landed),
-    ...overlapParameters(table.location),
+    ...overlapParameters(...rootsOf(table)),
     table.kind ?? 'table',
+    ...newRootParameters(table.extraRoots),
+    rootsKnown(table.extraRoots),
   ]
+}
+
+function rootsOf({ location, extraRoots = [] }: NewTable): readonly string[] {
+  return [location, ...extraRoots.map((root) => root.location)]
 }
 
 export interface TableOverwrite extends TableChange {
   readonly tableId: string
   readonly tableUuid: string
   readonly location: string
+  /** Absent: its location is its only folder, and what it had before is kept as given up. */
+  readonly roots?: MovedRoots | undefined
   readonly metadataLocation: string
   /** Where the pointer must be; absent: wherever it is. */
   readonly expected?: string | undefined
 }
 
-// $9 table, $10 uuid, $11 location, $12 metadata location, $13-$15 overlap, $16 expected
+// $9 table, $10 uuid, $11 location, $12 metadata location, $13-$15 overlap, $16 expected, $17-$19 folders
 const OVERWRITE = changeStatement(
   `overlap as (
   ${otherTableNear('$9::text', FIRST_CHANGE_PARAMETER + 4)}
 ), made as (
   update catalog_table t set table_uuid = $10::text, location = $11::text, metadata_location = $12::text,
-    version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = ${NOW_PARAMETER}
+    version = t.version + 1, event_number = t.event_number + 1, updated_at_ms = ${NOW_PARAMETER},
+    extra_roots = ${movedRootsKnown(FIRST_CHANGE_PARAMETER + 8)}
   where t.id = $9::text and (select ok from guard) and not exists (select from overlap)
     and ($16::text is null or t.metadata_location = $16::text)
   returning t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name
@@ -171,7 +194,11 @@ const OVERWRITE = changeStatement(
   select made.id as subject_id, made.warehouse_id, made.id as table_id, made.table_uuid, made.event_number, ${LEVELS_OF_MADE},
     made.name
   from made
-), forgotten as (
+), ${movedRootExpressions({
+    tableId: '$9::text',
+    location: '$11::text',
+    parameter: FIRST_CHANGE_PARAMETER + 8,
+  })}, forgotten as (
   delete from landed_commit where table_id = $9::text and exists (select from changed)
 )`,
   `exists (select from overlap) as overlap,
@@ -186,13 +213,15 @@ export async function overwriteTable(
   session: DatabaseOrTransaction,
   overwrite: TableOverwrite,
 ): Promise<'overwritten' | 'missing' | 'stale'> {
+  const { location, roots = { extra: [], fresh: [location], left: [] } } = overwrite
   const params = [
     overwrite.tableId,
     overwrite.tableUuid,
-    overwrite.location,
+    location,
     overwrite.metadataLocation,
-    ...overlapParameters(overwrite.location),
+    ...overlapParameters(...roots.fresh),
     overwrite.expected ?? null,
+    ...movedRootParameters(roots),
   ]
   const row = await whileLocationsStand(session, overwrite, (locked) =>
     inEventOrder(locked, overwrite.tableId, (held) =>
@@ -205,7 +234,7 @@ export async function overwriteTable(
   if (row.changed) return 'overwritten'
   if (row.current === null) return 'missing'
   if (overwrite.expected !== undefined && row.current !== overwrite.expected) return 'stale'
-  if (row.overlap) throw new LocationTakenError(overwrite.location)
+  if (row.overlap) throw new LocationTakenError(roots.fresh)
   return 'missing'
 }
 

@@ -37,6 +37,8 @@ export interface WebhookRow {
   readonly deliveredCount: bigint
   /** When events were found to be pruned before they were sent. */
   readonly eventsLostAtMs: number | undefined
+  /** How many those were, all times together. */
+  readonly eventsLost: bigint
   /** The trial that an operator asked for last. */
   readonly testId: string | undefined
   /** JSON text, once the trial is over. */
@@ -67,6 +69,7 @@ export interface WebhookRecord {
   readonly last_delivered_at_ms: bigint | null
   readonly delivered_count: bigint
   readonly events_lost_at_ms: bigint | null
+  readonly events_lost: bigint
   readonly test_id: string | null
   readonly test_outcome: string | null
 }
@@ -97,6 +100,7 @@ export function webhookRowOf(record: WebhookRecord): WebhookRow {
     lastDeliveredAtMs: msOf(record.last_delivered_at_ms),
     deliveredCount: record.delivered_count,
     eventsLostAtMs: msOf(record.events_lost_at_ms),
+    eventsLost: record.events_lost,
     testId: record.test_id ?? undefined,
     testOutcome: record.test_outcome ?? undefined,
   }

@@ -7,6 +7,11 @@ export interface AccessScope {
    * `s3://b/orders` covers neither `s3://b/orders2/x` nor a list by `orders`, which would name `orders2`.
    */
   readonly prefixes: readonly string[]
+  /**
+   * Further ones that the table gave up, where it may still have files; the last one first. Of them what a session's policy has
+   * room for and can say, and what is the warehouse's: none is a reason to give nothing.
+   */
+  readonly former?: readonly string[]
   readonly access: 'read' | 'write'
 }
 

@@ -21,6 +21,8 @@ export interface PathContainment {
   existing(path: string): string | undefined
   /** The real path that would be created: the nearest existing ancestor is resolved. Throws LocationError outside. */
   future(path: string): string
+  /** The same for a file that is never made through a link that has its name already: only its directory is resolved. */
+  futureFile(path: string): string
 }
 
 /** Paths below these directories, which need not exist yet. */
@@ -40,6 +42,11 @@ export function containPaths(rootDirs: readonly string[]): PathContainment {
     },
     future(path) {
       return check(path, realFuturePath(path))
+    },
+    futureFile(path) {
+      const directory = dirname(path)
+      const realDirectory = realPathOrAbsent(directory) ?? realFuturePath(directory)
+      return check(path, join(realDirectory, basename(path)))
     },
   }
 }

@@ -6,6 +6,7 @@ import {
   lstatSync,
   openSync,
   read,
+  readSync,
   type Stats,
 } from 'node:fs'
 import { readdir, unlink } from 'node:fs/promises'
@@ -20,6 +21,7 @@ import {
   ObjectNotFoundError,
   type ObjectStore,
   ObjectTooLargeError,
+  type PutOutcome,
   StoreUnavailableError,
 } from './object-store.ts'
 import { resolveRange } from './resolve-range.ts'
@@ -34,6 +36,9 @@ const readInto = promisify(read)
 /** Bytes read between two looks at the abort signal. */
 const READ_CHUNK_BYTES = 8 * 1024 * 1024
 
+/** Bytes that are read at once: copying them takes less than the thread pool, and opening may have waited for the disk too. */
+const AT_ONCE_BYTES_MAX = 64 * 1024
+
 /**
  * Objects as files, locations as `file:///absolute/path` with literal bytes. Writes are durable before they are
  * visible (temporary file, flush, link, flush of the directory). Links that lead outside the roots are refused, and
@@ -46,11 +51,11 @@ export function openLocalObjectStore(options: LocalObjectStoreOptions = {}): Obj
     stat: (location) => statObject(paths, location),
     async putIfAbsent(location, bytes) {
       checkNewLocation(location)
-      return createFile(paths.future(pathOfLocation(location)), bytes)
+      return createInside(paths, location, (realPath) => createFile(realPath, bytes))
     },
     async putFileIfAbsent(location, localPath) {
       checkNewLocation(location)
-      return createFileFrom(paths.future(pathOfLocation(location)), localPath)
+      return createInside(paths, location, (realPath) => createFileFrom(realPath, localPath))
     },
     async localFile(location) {
       const found = findFile(paths, location)
@@ -66,6 +71,18 @@ export function openLocalObjectStore(options: LocalObjectStoreOptions = {}): Obj
       await makeDirectories([`${directory}/metadata`, `${directory}/data`])
     },
   }
+}
+
+/** A link that has the name already is looked at only when it stood in the way: nearly every new file has a name of its own. */
+async function createInside(
+  paths: PathContainment,
+  location: string,
+  create: (realPath: string) => Promise<PutOutcome>,
+): Promise<PutOutcome> {
+  const path = pathOfLocation(location)
+  const outcome = await create(paths.futureFile(path))
+  if (outcome === 'exists') paths.future(path)
+  return outcome
 }
 
 async function getObject(
@@ -115,12 +132,13 @@ async function readBytes(file: number, request: ReadRequest): Promise<Uint8Array
   while (doneBytes < bytes.length) {
     request.signal?.throwIfAborted()
     const chunkBytes = Math.min(READ_CHUNK_BYTES, bytes.length - doneBytes)
-    const { bytesRead } = await readInto(file, {
+    const chunk = {
       buffer: bytes,
       offset: doneBytes,
       length: chunkBytes,
       position: request.startBytes + doneBytes,
-    }).catch((error: unknown) => {
+    }
+    const bytesRead = await readChunk(file, chunk).catch((error: unknown) => {
       throw readError(error, request.location)
     })
     if (bytesRead === 0)
@@ -128,6 +146,18 @@ async function readBytes(file: number, request: ReadRequest): Promise<Uint8Array
     doneBytes += bytesRead
   }
   return bytes
+}
+
+interface Chunk {
+  readonly buffer: Uint8Array
+  readonly offset: number
+  readonly length: number
+  readonly position: number
+}
+
+async function readChunk(file: number, chunk: Chunk): Promise<number> {
+  if (chunk.length <= AT_ONCE_BYTES_MAX) return readSync(file, chunk.buffer, chunk)
+  return (await readInto(file, chunk)).bytesRead
 }
 
 async function statObject(

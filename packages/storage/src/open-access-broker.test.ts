@@ -403,6 +403,23 @@ describe.skipIf(!hasSessions)(
       expect(await reach(session, { method: 'GET', key: keyOf('orders2/x') })).toBe(403)
     })
 
+    it('reaches what a table gave up, for keys and signatures, and is none the worse for what cannot be said', async () => {
+      const [location = ''] = scopeOf('write', 'orders').prefixes
+      const formerly = (name: string) => `${location.slice(0, location.lastIndexOf('/'))}/${name}`
+      const former = [formerly('w?ld'), 's3://elsewhere/x', 'not a location', formerly('other')]
+      const scope = { ...scopeOf('write', 'orders'), former }
+      const session = await broker.vend(scope, asked)
+      expect(await reach(session, { method: 'GET', key: keyOf('orders/x') })).toBe(200)
+      expect(await reach(session, { method: 'GET', key: keyOf('other/x') })).toBe(200)
+      expect(await reach(session, { method: 'GET', key: keyOf('orders2/x') })).toBe(403)
+      const uriOf = (key: string) => ({ uri: `${profile.endpoint}/${bucket}/${keyOf(key)}` })
+      expect(await sendSigned(broker, scope, uriOf('other/x'))).toMatchObject({ status: 200 })
+      expect(await sendSigned(broker, scope, uriOf('orders/x'))).toMatchObject({ status: 200 })
+      await expect(sendSigned(broker, scope, uriOf('orders2/x'))).rejects.toThrow(
+        RequestRefusedError,
+      )
+    })
+
     it('takes quotes, brackets and spaces literally, and refuses wildcards (B194)', async () => {
       const odd = 'o\'r&d "[ab]'
       const session = await broker.vend(scopeOf('write', odd), asked)
@@ -460,6 +477,14 @@ describe.skipIf(!hasSessions)(
         const Key = keyOf("orders/ts=10%3A30 é+&/it's (1).parquet")
         const at = { Bucket: bucket, Key }
         await sdk.send(new PutObjectCommand({ ...at, Body: Buffer.from('hello') }))
+        const encrypted = {
+          ...at,
+          Body: Buffer.from('hello'),
+          ServerSideEncryption: 'AES256',
+        } as const
+        await sdk.send(new PutObjectCommand(encrypted))
+        const tagged = sdk.send(new PutObjectCommand({ ...at, Body: 'tagged', Tagging: 'a=b' }))
+        await expect(tagged).rejects.toThrow(RequestRefusedError)
         const read = await sdk.send(new GetObjectCommand({ ...at, Range: 'bytes=1-3' }))
         expect(await read.Body?.transformToString()).toBe('ell')
         expect((await sdk.send(new HeadObjectCommand(at))).ContentLength).toBe(5)

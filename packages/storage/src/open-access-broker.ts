@@ -8,7 +8,7 @@ import {
 import type { CredentialSource, SessionCredentials } from './s3-credential-source.ts'
 import { LocationError } from './object-store.ts'
 import { confineToRoots } from './s3-location.ts'
-import { placesOfScope } from './s3-scope.ts'
+import { covers, placesOfScope } from './s3-scope.ts'
 import { type CheckedRequest, checkClientRequest, signedRequestOf } from './s3-sign-request.ts'
 import type { SessionFetcher } from './s3-session.ts'
 import { openSigner } from './s3-signer.ts'
@@ -67,21 +67,23 @@ export function openAccessBroker(options: AccessBrokerOptions): AccessBroker & {
   return {
     canVend,
     hasKeys,
-    async vend(scope, asked) {
+    async vend(asked, options) {
+      const scope = withoutStrangers(asked, confine)
       const outside = confine(scope)
       if (outside !== undefined) throw new UnvendableScopeError('outside-warehouse', outside)
-      return vend(scope, asked)
+      return vend(scope, options)
     },
     async keys() {
       if (hasKeys) return source.current()
       const sentence = 'cannot hand out keys: the warehouse has none of its own'
       throw new UnvendableScopeError('no-keys', sentence)
     },
-    async sign(request, scope) {
+    async sign(request, asked) {
+      const scope = withoutStrangers(asked, confine)
       const outside = confine(scope)
       if (outside !== undefined) throw new RequestRefusedError(outside)
       const checked = checkClientRequest(request, scope, profile)
-      const session = await scopedSession(scope)
+      const session = await scopedSession(scopeTouched(scope, checked))
       if (session === undefined) await checkStore(proof, checked, scope)
       const signed = signWith(checked.signable, session ?? (await source.current()), nowMs())
       return signedRequestOf(request, signed)
@@ -91,6 +93,27 @@ export function openAccessBroker(options: AccessBrokerOptions): AccessBroker & {
       void fetching?.then((fetcher) => fetcher.close())
     },
   }
+}
+
+/** The scope without those of its former places that are no longer the warehouse's. */
+function withoutStrangers(
+  scope: AccessScope,
+  confine: (scope: AccessScope) => string | undefined,
+): AccessScope {
+  const { access, former = [] } = scope
+  const own = former.filter((prefix) => confine({ prefixes: [prefix], access }) === undefined)
+  return { ...scope, former: own }
+}
+
+/** The scope with those of its former places that the request touches, so that a session's policy has room for them. */
+function scopeTouched(scope: AccessScope, { operation }: CheckedRequest): AccessScope {
+  const touched = [...operation.reads, ...operation.writes]
+  const former = (scope.former ?? []).filter((prefix) =>
+    placesOfScope({ prefixes: [prefix], access: 'read' }).some((place) =>
+      touched.some(({ bucket, key }) => covers(place, bucket, key)),
+    ),
+  )
+  return { ...scope, former }
 }
 
 /** Why a scope is none of this warehouse's; undefined when it is. */

@@ -13,8 +13,8 @@ export interface ScopePlace {
  * The places of a scope, sorted, without those that lie in others. Throws LocationError for a prefix that is no location
  * of S3 or could be read in two ways.
  */
-export function placesOfScope({ prefixes }: AccessScope): readonly ScopePlace[] {
-  const places = prefixes.map(placeOf).sort(byPlace)
+export function placesOfScope({ prefixes, former = [] }: AccessScope): readonly ScopePlace[] {
+  const places = [...prefixes, ...former].map(placeOf).sort(byPlace)
   return places.filter(
     (place, index) =>
       !places.some((other, at) => at < index && covers(other, place.bucket, place.folder)),

@@ -105,6 +105,24 @@ describe('sessionPolicyOf', () => {
     expect(reasonOf(many.slice(0, 10))).toBeUndefined()
   })
 
+  it('adds what a table gave up, the last first, as far as there is room and it can be said', () => {
+    const resourcesOf = (former: readonly string[]) => {
+      const scope = { prefixes: ['s3://lake/now'], former, access: 'read' as const }
+      const text = sessionPolicyOf(scope)
+      expect(text.length).toBeLessThanOrEqual(SESSION_POLICY_CHARACTERS_MAX)
+      return JSON.parse(text).Statement[0].Resource as string[] // `as`: of a policy
+    }
+    const odd = ['s3://lake/st*r', 's3://lake', 's3://lake/now/inside', 's3://lake/before']
+    expect(resourcesOf(odd)).toEqual(['arn:aws:s3:::lake/before/*', 'arn:aws:s3:::lake/now/*'])
+    const many = Array.from({ length: 60 }, (_, index) => `s3://lake/warehouse/former-${index}`)
+    const some = resourcesOf(many)
+    expect(some.length).toBeGreaterThan(10)
+    expect(some.length).toBeLessThan(60)
+    expect(some).toContain('arn:aws:s3:::lake/warehouse/former-0/*')
+    expect(some).toContain('arn:aws:s3:::lake/now/*')
+    expect(some).not.toContain('arn:aws:s3:::lake/warehouse/former-59/*')
+  })
+
   it('holds its prefixes literally, whatever their characters, or refuses them', () => {
     const segment = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
     fc.assert(

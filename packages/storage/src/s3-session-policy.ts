@@ -21,12 +21,31 @@ const NOT_LITERAL = /[*?$\\]/
 
 /**
  * The JSON text of a policy that allows the scope and nothing else: objects below its prefixes, and lists that name one of
- * them with its slash. Throws UnvendableScopeError for prefixes that a policy cannot hold literally, for a whole bucket, and
+ * them with its slash. Of former places those that can be said, the last one first, as many as fit. Throws UnvendableScopeError for prefixes that a policy cannot hold literally, for a whole bucket, and
  * for more than fits; LocationError for what is no location.
  */
 export function sessionPolicyOf(scope: AccessScope, partition = 'aws'): string {
+  for (const place of placesOfScope({ ...scope, former: [] })) checkPlace(place)
+  const former = (scope.former ?? []).filter(isSayable)
+  for (let count = former.length; count > 0; count -= 1) {
+    const text = policyText({ ...scope, former: former.slice(0, count) }, partition)
+    if (text.length <= SESSION_POLICY_CHARACTERS_MAX) return text
+  }
+  const text = policyText({ ...scope, former: [] }, partition)
+  if (text.length <= SESSION_POLICY_CHARACTERS_MAX) return text
+  const found = `found ${text.length} for ${scope.prefixes.length} prefixes`
+  const sentence = `cannot limit a session to these prefixes: expected a policy of at most ${SESSION_POLICY_CHARACTERS_MAX} characters, ${found}`
+  throw new UnvendableScopeError('too-large', sentence)
+}
+
+function isSayable(prefix: string): boolean {
+  return placesOfScope({ prefixes: [prefix], access: 'read' }).every(
+    ({ folder }) => folder !== '' && !NOT_LITERAL.test(folder),
+  )
+}
+
+function policyText(scope: AccessScope, partition: string): string {
   const places = placesOfScope(scope)
-  for (const place of places) checkPlace(place)
   const arnOf = (path: string): string => `arn:${partition}:s3:::${path}`
   const objects = {
     Effect: 'Allow',
@@ -43,13 +62,7 @@ export function sessionPolicyOf(scope: AccessScope, partition = 'aws'): string {
       Condition: { StringLike: { 's3:prefix': folders.map((folder) => `${folder}*`) } },
     }
   })
-  const policy = JSON.stringify({ Version: '2012-10-17', Statement: [objects, ...lists] })
-  if (policy.length > SESSION_POLICY_CHARACTERS_MAX) {
-    const found = `found ${policy.length} for ${places.length} prefixes`
-    const sentence = `cannot limit a session to these prefixes: expected a policy of at most ${SESSION_POLICY_CHARACTERS_MAX} characters, ${found}`
-    throw new UnvendableScopeError('too-large', sentence)
-  }
-  return policy
+  return JSON.stringify({ Version: '2012-10-17', Statement: [objects, ...lists] })
 }
 
 function checkPlace({ bucket, folder }: ScopePlace): void {

@@ -228,6 +228,36 @@ describe('checkClientRequest', () => {
     expect(signable.headers).toEqual({ [name]: value })
   })
 
+  it.each([
+    ['s3.sse.type=s3', { 'x-amz-server-side-encryption': 'AES256' }],
+    [
+      's3.sse.type=kms',
+      {
+        'x-amz-server-side-encryption': 'aws:kms',
+        'x-amz-server-side-encryption-aws-kms-key-id': 'arn:aws:kms:eu-west-1:1:key/k',
+      },
+    ],
+    [
+      's3.sse.type=custom',
+      {
+        'x-amz-server-side-encryption-customer-algorithm': 'AES256',
+        'x-amz-server-side-encryption-customer-key': 'a2V5',
+        'x-amz-server-side-encryption-customer-key-md5': 'bWQ1',
+      },
+    ],
+  ])('signs what clients with %s ask the store to encrypt with', (_, headers) => {
+    expect(check('PUT', OBJECT, { headers }).signable.headers).toEqual(headers)
+  })
+
+  it('signs no change of tags, access lists or encryption beside a write', () => {
+    for (const parameter of ['tagging', 'acl', 'encryption', 'retention', 'legal-hold']) {
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const asked = () => check(method, `${OBJECT}?${parameter}`)
+        expect(asked, `${method} ${parameter}`).toThrow(RequestRefusedError)
+      }
+    }
+  })
+
   it('signs what S3 wants signed, and leaves alone what changes on the way', () => {
     const headers = {
       Host: 's3.example:9000',

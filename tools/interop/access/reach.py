@@ -1,10 +1,12 @@
 """What the keys and signatures that the catalog gives for one table reach on the store: that table, and nothing beside it.
 
-    reach.py URI        CATALOG_TOKEN, S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY, S3_SECRET_KEY (of an administrator) in the environment
+    reach.py URI [--full]        CATALOG_TOKEN, S3_ENDPOINT, S3_REGION, S3_ACCESS_KEY, S3_SECRET_KEY (of an administrator) in the environment
 
-The server's warehouse "main" gives vended credentials and signs requests. Last line: N passed, N failed.
+The server's warehouse "main" gives vended credentials and signs requests. With --full it waits until the store has really ended a session, which
+takes the quarter of an hour that stores give at least; the server must then give sessions of that length (TIMELAKE_VENDED_CREDENTIALS_LIFETIME=15m).
+Last line: N passed, N failed.
 """
-import json, os, sys, urllib.error, urllib.request, uuid
+import json, os, sys, time, urllib.error, urllib.request, uuid
 
 import pyarrow as pa
 from pyarrow import fs
@@ -14,6 +16,8 @@ URI, TOKEN, ENDPOINT, REGION = sys.argv[1], os.environ["CATALOG_TOKEN"], os.envi
 # Names that are prefixes of one another, and characters that policies, URLs and SQL take for something else.
 NAMES = ("orders", "orders2", "orders-old", "o", "quote'", 'double"', "per%cent", "plus+", "blank name", "amp&", "ü")
 WILD = ("star*", "*", "what?", "${aws:username}", "dollar$")
+FULL = "--full" in sys.argv[2:]
+SESSION_SECONDS, LATE_SECONDS, GRACE_SECONDS = 900, 45, 90  # the shortest session; before its end; after it, for clocks and caches of the store
 passed = failed = 0
 
 
@@ -65,11 +69,48 @@ def sign(name, method, uri, headers=None, body=None):
         return error.code
 
 
+def end_of(properties):
+    """When the session ends, in epoch seconds."""
+    return int(properties["s3.session-token-expires-at-ms"]) / 1000
+
+
+def is_refused_by(deadline, do):
+    """Whether the store refuses at last, asked every five seconds."""
+    while may(do):
+        if time.time() > deadline:
+            return False
+        time.sleep(5)
+    return True
+
+
+def check_end(name, old):
+    """Keys that a client got and kept: good until shortly before their end, refused after it, and replaced by those of another load."""
+    folder, ends = vended.load_table((NAMESPACE, name)).location().split("://")[1], end_of(old)
+    keys, own = store(old), f"{folder}/data/secret"
+    time.sleep(max(0, ends - LATE_SECONDS - time.time()))
+    check("expiry: keys are good until shortly before their end", may(lambda: read(keys, own)) and time.time() < ends)
+    renewed = vended.load_table((NAMESPACE, name))
+    check("expiry: a load before the end gives keys of another session", end_of(renewed.io.properties) > ends and renewed.io.properties["s3.session-token"] != old["s3.session-token"])
+    time.sleep(max(0, ends - time.time()))
+    check("expiry: the store refuses keys after their end", is_refused_by(ends + GRACE_SECONDS, lambda: read(keys, own)))
+    print(f"info refused {time.time() - ends:.0f} s after the end that was told", flush=True)
+    check("expiry: it refuses a new connection with them too", not may(lambda: read(store(old), own)))
+    check("expiry: it refuses to write with them", not may(lambda: put(store(old), f"{folder}/data/late")))
+    check("expiry: keys of the other session are good", may(lambda: read(store(renewed.io.properties), own)))
+    renewed.append(pa.table({"a": [3]}))
+    check("expiry: a client goes on with them", renewed.scan().to_arrow().num_rows == 2)
+
+
 NAMESPACE = f"reach_{uuid.uuid4().hex[:8]}"
 vended, schema = catalog("vended-credentials"), pa.schema([("a", pa.int64())])
 admin = store({"s3.access-key-id": os.environ["S3_ACCESS_KEY"], "s3.secret-access-key": os.environ["S3_SECRET_KEY"]})
 vended.create_namespace(NAMESPACE)
 base = vended.load_namespace_properties(NAMESPACE)["location"]
+if FULL:
+    ending = vended.create_table((NAMESPACE, "ending"), schema)
+    ending.append(pa.table({"a": [1]}))
+    put(admin, f"{ending.location().split('://')[1]}/data/secret")
+    ending = dict(vended.load_table((NAMESPACE, "ending")).io.properties)
 tables = {name: vended.create_table((NAMESPACE, name), schema, location=f"{base}/{name}" if "%" not in name else None) for name in NAMES}
 folders = {name: table.location().split("://")[1] for name, table in tables.items()}
 for folder in folders.values():
@@ -111,5 +152,10 @@ for refused in (f"{ENDPOINT}/{folders['orders']}/data/../../orders2/data/secret"
                 f"{ENDPOINT}/{folders['orders']}%2Fdata%252F..%2Fx", f"http://evil.example/{folders['orders']}/data/secret",
                 f"{ENDPOINT}/other-bucket/x", f"{ENDPOINT}/{folders['orders'].split('/')[0]}?list-type=2&prefix={folders['orders'].split('/', 1)[1]}"):
     check(f"not signed: {refused}", sign("orders", "GET", refused) in (400, 403))
+if FULL:
+    is_short = end_of(ending) < time.time() + SESSION_SECONDS
+    check("expiry: the server gives sessions of a quarter of an hour", is_short)
+    if is_short:
+        check_end("ending", ending)
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed or not passed else 0)

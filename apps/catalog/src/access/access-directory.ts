@@ -35,7 +35,10 @@ interface Remembered<Value> {
 export class AccessDirectory {
   readonly #context: Pick<CatalogContext, 'database' | 'nowMs'>
   readonly #maxAgeMs: number
-  readonly #remembered = new LRUCache<string, Remembered<unknown>>({ max: ENTRIES_MAX })
+  readonly #remembered = new LRUCache<string, Remembered<unknown>>({
+    maxSize: ENTRIES_MAX,
+    sizeCalculation: () => 1,
+  })
   readonly #asked = new Map<string, Promise<unknown>>()
 
   constructor(

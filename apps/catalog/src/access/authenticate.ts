@@ -125,15 +125,15 @@ function refuse(): never {
 }
 
 function missing(): NotAuthorizedError {
-  return new NotAuthorizedError('a bearer token is required')
+  return new NotAuthorizedError('missing')
 }
 
 function invalid(): NotAuthorizedError {
-  return new NotAuthorizedError('the bearer token is not valid')
+  return new NotAuthorizedError('invalid')
 }
 
 function expired(): NotAuthorizedError {
-  return new NotAuthorizedError('the bearer token is expired')
+  return new NotAuthorizedError('expired')
 }
 
 function digest(text: string): Buffer {

@@ -41,7 +41,10 @@ export class CheckClient {
   readonly #slots = new Slots(HASHES_AT_ONCE_MAX)
   #waiting = 0
   /** By the id of a secret; the key of the digests is never stored. */
-  readonly #seen = new LRUCache<string, Buffer>({ max: SEEN_SECRETS_MAX })
+  readonly #seen = new LRUCache<string, Buffer>({
+    maxSize: SEEN_SECRETS_MAX,
+    sizeCalculation: () => 1,
+  })
   readonly #seenKey = randomBytes(32)
   #nobodysHash: Promise<string> | undefined
 

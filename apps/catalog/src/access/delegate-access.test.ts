@@ -10,6 +10,7 @@ import {
   tableNamed,
   type TestBucket,
 } from '../test-bucket.ts'
+import { appendBody } from '../test-bodies.ts'
 import { errorOf, member, textAt } from '../test-json.ts'
 import { testServices } from '@timelake/testing/test-services'
 
@@ -31,12 +32,27 @@ describe.skipIf(!HAS_BUCKET)(`delegated access (skipped: ${NO_BUCKET})`, () => {
     await bucket.makeWarehouse('vended', ['vended-credentials'])
     await bucket.makeWarehouse('keyed', ['static-keys', 'remote-signing'])
     await bucket.makeWarehouse('either', ['remote-signing', 'vended-credentials'])
+    await bucket.makeWarehouse('both', ['vended-credentials', 'remote-signing'])
     await bucket.makeWarehouse('closed', [])
   })
   afterAll(() => bucket.stop())
 
   const create = (warehouse: string, body: JsonObject, headers: Record<string, string> = VENDED) =>
     call('POST', tables(warehouse), { body, headers })
+
+  /** The text of an object, by a request that the catalog signs; undefined when it does not. */
+  const signedGet = async (endpoint: string, location: string): Promise<string | undefined> => {
+    const { endpoint: store = '', region = '' } = testServices().s3 ?? {}
+    const key = location.slice('s3://'.length).split('/').map(encodeURIComponent).join('/')
+    const uri = `${store}/${key}`
+    const request = { region, method: 'GET', uri, headers: { host: [new URL(uri).host] } }
+    const signed = await call('POST', endpoint, { body: request })
+    if (signed.status !== 200) return undefined
+    const headers = Object.entries(member(signed.json, 'headers') as JsonObject) // `as`: of lists
+      .filter(([name]) => name.toLowerCase() !== 'host')
+      .map(([name, values]): [string, string] => [name, String((values as JsonValue[])[0])])
+    return (await fetch(uri, { headers: Object.fromEntries(headers) })).text()
+  }
 
   it('I54 gives credentials that reach their table and nothing beside it', async () => {
     const made = await create('vended', tableNamed('orders'))
@@ -147,6 +163,32 @@ describe.skipIf(!HAS_BUCKET)(`delegated access (skipped: ${NO_BUCKET})`, () => {
     }
   })
 
+  it.each(['q?mark#hash', 'st*r', '${aws:username}', 'dollar$'])(
+    'names that no policy can say get keys where we choose the place, and signatures elsewhere: %s (B194)',
+    async (name) => {
+      const ours = await create('both', tableNamed(name), ASKED_ALL)
+      expect(ours.status, ours.text).toBe(200)
+      expect(textAt(ours.json, 'metadata', 'location')).not.toMatch(/[*?$\\#]/)
+      expect(member(ours.json, 'config')).toHaveProperty(['s3.access-key-id'])
+      const parent = textAt(ours.json, 'metadata', 'location').split('/').slice(0, -1).join('/')
+      const location = `${parent}/chosen/${name}`
+      const chosen = tableNamed(`chosen ${name}`, { location })
+      const signed = await create('both', chosen, ASKED_ALL)
+      const endpoint = textAt(signed.json, 'config', 'signer.endpoint')
+      expect(signed.json).not.toHaveProperty('storage-credentials')
+      await bucket.store.putIfAbsent(`${location}/data/x`, Buffer.from('chosen'))
+      await bucket.store.putIfAbsent(`${parent}/chosen/qqmark/data/x`, Buffer.from('other'))
+      const read = (place: string) => signedGet(`/${endpoint}`, place)
+      expect(await read(`${location}/data/x`)).toBe('chosen')
+      expect(await read(`${parent}/chosen/qqmark/data/x`)).toBeUndefined()
+      // Who asks for nothing but keys gets none, and the log says why.
+      const path = `${tables('both')}/${encodeURIComponent(`chosen ${name}`)}`
+      const asked = await call('GET', path, { headers: VENDED })
+      expect(member(asked.json, 'config')).toEqual({})
+      expect(bucket.catalog.log.join()).toContain('a policy reads one of * ? $')
+    },
+  )
+
   it('gives readers, and scans, credentials that read only', async () => {
     const made = await create('vended', tableNamed('readable'))
     const location = textAt(made.json, 'metadata', 'location')
@@ -167,6 +209,37 @@ describe.skipIf(!HAS_BUCKET)(`delegated access (skipped: ${NO_BUCKET})`, () => {
       expect(Buffer.from(await store.get(`${location}/data/x`)).toString()).toBe('x')
       await expect(store.putIfAbsent(`${location}/data/y`, Buffer.from('y'))).rejects.toThrow()
     }
+  })
+
+  it('I54 reaches what a table gave up, while others cannot have it', async () => {
+    const made = await create('vended', tableNamed('moves'))
+    const path = `${tables('vended')}/moves`
+    const first = textAt(made.json, 'metadata', 'location')
+    const base = first.slice(0, first.lastIndexOf('/'))
+    const update = (...updates: JsonObject[]) => call('POST', path, { body: { updates } })
+    const moves: JsonObject[] = [
+      { action: 'set-properties', updates: { 'write.data.path': `${base}/data-one` } },
+      { action: 'set-properties', updates: { 'write.data.path': `${base}/data-two` } },
+      { action: 'set-location', location: `${base}/moved` },
+    ]
+    const body = appendBody({ id: 1n, sequenceNumber: 1n, location: first })
+    expect((await call('POST', path, { body })).status).toBe(200)
+    for (const move of moves) expect((await update(move)).status).toBe(200)
+    const places = [first, `${base}/data-one`, `${base}/data-two`, `${base}/moved`]
+    for (const place of [...places, `${base}/data-one2`])
+      await bucket.store.putIfAbsent(`${place}/x`, Buffer.from('x'))
+    const loaded = await call('GET', path, { headers: VENDED })
+    const renewed = onlyCredential((await call('GET', `${path}/credentials`)).json)
+    expect(onlyCredential(loaded.json)['prefix']).toBe(`${base}/`)
+    for (const config of [member(loaded.json, 'config'), renewed['config']]) {
+      const store = bucket.storeWith(keysIn(config))
+      for (const place of places) {
+        expect(Buffer.from(await store.get(`${place}/x`)).toString(), place).toBe('x')
+      }
+      await expect(store.get(`${base}/data-one2/x`)).rejects.toThrow()
+    }
+    const squatter = await create('vended', tableNamed('squats', { location: `${base}/data-one` }))
+    expect(squatter.status).toBe(400)
   })
 
   it('B208: a tag holds as long as the credentials that came with it, and no longer', async () => {

@@ -7,14 +7,14 @@ import {
   type AccessScope,
 } from '@timelake/storage/access-broker'
 import { StoreUnavailableError } from '@timelake/storage/object-store'
+import type { TableRow } from '@timelake/database/table-row'
 import type { SessionCredentials } from '@timelake/storage/s3-credential-source'
 import { storageProperties } from '../catalog/storage-properties.ts'
 import type { TableIdentifier } from '../catalog/table-identifier.ts'
 import type { DelegationMode, Warehouse } from '../catalog/warehouse.ts'
 import type { RouteCall } from '../http/route.ts'
 import { includesRole, type Role } from './caller.ts'
-import type { StagedTable } from './staged-tickets.ts'
-import { prefixOf, scopeOf } from './table-scope.ts'
+import { formerRootsOf, prefixOf, scopeOf, type ScopedTable } from './table-scope.ts'
 
 export const DELEGATION_HEADER = 'x-iceberg-access-delegation'
 /** Where a signed ticket travels: in the query of our own routes, and in the properties of requests to sign. */
@@ -28,10 +28,11 @@ export interface DelegatedAccess {
 }
 
 /** A table that access is asked for. */
-export interface DelegationTarget {
+export interface DelegationTarget extends ScopedTable {
   readonly warehouse: Warehouse
   readonly identifier: TableIdentifier
-  readonly metadata: StagedTable
+  /** Absent for a table that is staged, or was made just now. */
+  readonly row?: TableRow
   /** Of the scan that the access is for: it is read only. */
   readonly planId?: string
   /** Of a table that is staged and not committed. */
@@ -121,8 +122,10 @@ async function giveFirst(
   const broker = call.catalog.context.stores.brokerOf(warehouse.row)
   const role = call.caller.grants.roleAt(warehouse.id, identifier.levels)
   if (broker === undefined || role === undefined) return undefined
+  const moved = target.row === undefined ? {} : await formerRootsOf(call.catalog, target.row)
   for (const mode of modes) {
-    const access = await giveIfPossible(call, target, { mode, broker, role })
+    const offer = { mode, broker, role }
+    const access = await giveIfPossible(call, { ...target, ...moved }, offer)
     if (access !== undefined) return access
   }
   return undefined
@@ -161,7 +164,7 @@ async function give(
     case 'vended-credentials': {
       const mayWrite = includesRole(role, 'writer') && target.planId === undefined
       const access = mayWrite ? 'write' : 'read'
-      const session = await vend(call, broker, scopeOf(target.metadata, access))
+      const session = await vend(call, broker, scopeOf(target, access))
       const { accessKeyId } = session
       notedAccess.note(call, { mode, access, tableUuid, accessKeyId })
       return credentialsAccess(target, session)
@@ -214,7 +217,7 @@ function credentialsAccess(
           'client.refresh-credentials-endpoint': tablePath(target, 'credentials'),
         }),
   }
-  return { config, storageCredentials: [{ prefix: prefixOf(target.metadata), config }] }
+  return { config, storageCredentials: [{ prefix: prefixOf(target), config }] }
 }
 
 /** The endpoint is relative to the catalog's URI, which clients know better than the server, in every spelling. */

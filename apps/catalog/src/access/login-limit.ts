@@ -13,7 +13,10 @@ interface Failures {
 /** Counts failed logins by source: an address together with the client id that it named. */
 export class LoginLimit {
   readonly #nowMs: () => number
-  readonly #failures = new LRUCache<string, Failures>({ max: SOURCES_MAX })
+  readonly #failures = new LRUCache<string, Failures>({
+    maxSize: SOURCES_MAX,
+    sizeCalculation: () => 1,
+  })
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs

@@ -25,7 +25,9 @@ export class NotedAccess {
   readonly #noted: LRUCache<string, true>
 
   constructor(nowMs: () => number) {
-    this.#noted = new LRUCache({ max: NOTED_MAX, ttl: NOTED_FOR_MS, perf: { now: nowMs } })
+    // By size, which reserves no memory for entries that may never come.
+    const bound = { maxSize: NOTED_MAX, sizeCalculation: () => 1 }
+    this.#noted = new LRUCache({ ...bound, ttl: NOTED_FOR_MS, perf: { now: nowMs } })
   }
 
   note(call: RouteCall, { mode, access, tableUuid, accessKeyId = '' }: GivenAccess): void {

@@ -13,6 +13,8 @@ import type { StagedTable } from './staged-tickets.ts'
 export interface ReachableTable {
   readonly identifier: TableIdentifier
   readonly metadata: StagedTable
+  /** Absent for one that is only staged. */
+  readonly row?: TableRow
   /** Set while the name that was asked for is the table's own: whoever goes on with it needs the ticket as well. */
   readonly ticket?: string
 }
@@ -35,7 +37,7 @@ export async function reachableTable(
   const held = ticket === undefined ? {} : { ticket }
   const row = await findTableRow(catalog, warehouse, identifier)
   if (row !== undefined && (staged === undefined || staged.tableUuid === row.tableUuid)) {
-    return { identifier, metadata: await metadataOf(call, row), ...held }
+    return { identifier, metadata: await metadataOf(call, row), row, ...held }
   }
   if (staged === undefined) throw new NoSuchTableError(identifier)
   const moved = await committedElsewhere(call, staged)
@@ -52,7 +54,7 @@ export async function reachableTable(
   if (caller.grants.roleAt(warehouse.id, levels) === undefined) {
     throw new NoSuchTableError(identifier)
   }
-  return { identifier: { levels, name }, metadata: await metadataOf(call, moved) }
+  return { identifier: { levels, name }, metadata: await metadataOf(call, moved), row: moved }
 }
 
 /** The staged table, live under a name that it got later. Throws as `checkTableRoots` does when something else lies there. */

@@ -25,7 +25,7 @@ it.each([
   ['two buckets', table('s3://b/x', { 'write.metadata.path': 's3://bb/x' }), 's3'],
   ['two spellings', table('s3://b/x', { 'write.metadata.path': 's3a://b/x' }), 's3'],
 ])('B203: the prefix of %s covers all of it and starts like its files', (_, given, expected) => {
-  expect(prefixOf(given)).toBe(expected)
+  expect(prefixOf({ metadata: given })).toBe(expected)
 })
 
 it('scopes are the folders, each once and in one spelling', () => {
@@ -33,5 +33,15 @@ it('scopes are the folders, each once and in one spelling', () => {
     'write.data.path': 's3://b/x',
     'write.metadata.path': 's3n://c/y',
   })
-  expect(scopeOf(given, 'read')).toEqual({ prefixes: ['s3://b/x', 's3://c/y'], access: 'read' })
+  expect(scopeOf({ metadata: given }, 'read')).toEqual({
+    prefixes: ['s3://b/x', 's3://c/y'],
+    access: 'read',
+  })
+})
+
+it('reaches what the table gave up, and says so in its prefix', () => {
+  const moved = { metadata: table('s3://b/ns/now'), formerRoots: ['s3://b/ns/before'] }
+  const scope = { prefixes: ['s3://b/ns/now'], former: ['s3://b/ns/before'], access: 'write' }
+  expect(scopeOf(moved, 'write')).toEqual(scope)
+  expect(prefixOf(moved)).toBe('s3://b/ns/')
 })

@@ -137,6 +137,7 @@ export function webhookJson(row: WebhookRow, counts: DeliveryCounts): JsonObject
     'last-failure': row.lastFailure ?? null,
     'last-failed-ms': msJson(row.lastFailedAtMs),
     'events-lost-ms': msJson(row.eventsLostAtMs),
+    'events-lost': row.eventsLost,
   }
 }
 

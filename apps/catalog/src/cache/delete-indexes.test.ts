@@ -3,7 +3,11 @@ import { expect, it } from 'vitest'
 import { DeleteIndexes, INDEXED_DELETES_MAX } from './delete-indexes.ts'
 
 function indexOf(deleteFileCount: number) {
-  const index: DeleteFileIndex = { isEmpty: deleteFileCount === 0, deletesFor: () => [] }
+  const index: DeleteFileIndex = {
+    isEmpty: deleteFileCount === 0,
+    equalityFieldIds: [],
+    deletesFor: () => [],
+  }
   return { index, deleteFileCount }
 }
 

@@ -11,6 +11,11 @@ const ENTRY_BYTES_MIN = 256
 /** A manifest list above this, some hundred thousand manifests, is not read here. */
 const MANIFEST_LIST_BYTES_MAX = 64 * 1024 * 1024
 
+/** A snapshot of a table, and the folders that may be read for it; without them the table's own. */
+export interface ListedSnapshot extends TableSnapshot {
+  readonly roots?: readonly string[]
+}
+
 /** A manifest list that is of no use here: it, or a manifest in it, lies outside the table or is encrypted. */
 export class UnusableManifestsError extends Error {
   override readonly name = 'UnusableManifestsError'
@@ -40,10 +45,10 @@ export class ManifestLists {
   }
 
   /**
-   * The manifests of a snapshot, in list order, all of them below the table's own folders. Throws UnusableManifestsError,
+   * The manifests of a snapshot, in list order, all of them below the folders given. Throws UnusableManifestsError,
    * CorruptFileError, ObjectTooLargeError, and what the store throws.
    */
-  async get(warehouse: CachedWarehouse, table: TableSnapshot): Promise<readonly ManifestFile[]> {
+  async get(warehouse: CachedWarehouse, table: ListedSnapshot): Promise<readonly ManifestFile[]> {
     const location = table.snapshot.manifestList
     if (location === undefined) return read(warehouse, table)
     const key = keyOf(warehouse, location)
@@ -65,12 +70,12 @@ export class ManifestLists {
 
 async function read(
   { store }: CachedWarehouse,
-  table: TableSnapshot,
+  table: ListedSnapshot,
 ): Promise<readonly ManifestFile[]> {
   const found = await readSnapshotManifests(
     (file) => store.get(normalizeLocation(file), { sizeBytesMax: MANIFEST_LIST_BYTES_MAX }),
     table,
-    { allowedPrefixes: tableRoots(table.metadata) },
+    { allowedPrefixes: table.roots ?? tableRoots(table.metadata) },
   )
   if (found.outcome === 'read') return found.manifests
   const where = found.outcome === 'outside' ? 'lies outside the table' : 'is encrypted'

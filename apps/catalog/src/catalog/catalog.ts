@@ -4,6 +4,7 @@ import type { TableRow } from '@timelake/database/table-row'
 import type { AuditWriter } from '../access/audit-writer.ts'
 import type { Access } from '../access/open-access.ts'
 import type { NotedAccess } from '../access/noted-access.ts'
+import type { NotedRefusals } from '../access/noted-refusals.ts'
 import type { StagedTickets } from '../access/staged-tickets.ts'
 import type { BackgroundTasks } from '../background-tasks.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
@@ -21,6 +22,7 @@ import type { CatalogMetrics } from '../catalog-metrics.ts'
 import type { FeedWatch } from '../feed-watch.ts'
 import type { PendingCommits } from '../pending-commits.ts'
 import type { ScanPlanning } from '../planning/scan-planning.ts'
+import type { CommitTurns } from './commit-turns.ts'
 import type { GroupMember } from './group-member.ts'
 import type { Turnstile } from '../turnstile/turnstile.ts'
 import type { Warehouse } from './warehouse.ts'
@@ -39,6 +41,7 @@ export interface Catalog {
   /** What creators of staged tables take along. */
   readonly staged: StagedTickets
   readonly notedAccess: NotedAccess
+  readonly notedRefusals: NotedRefusals
   readonly warehouses: Warehouses
   readonly pointers: TablePointers<TableRow>
   /** Of tables. */
@@ -50,6 +53,8 @@ export interface Catalog {
   readonly livePaths: LivePaths
   readonly footers: FooterReads
   readonly lanes: CommitLanes<GroupMember>
+  /** When other processes let this one commit to a table. */
+  readonly turns: CommitTurns
   /** Moves pointers, those of different tables together. */
   readonly swaps: SwapBatcher
   /** Whose load of a contended table is answered next. */

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { appendBody, SCHEMA } from '../test-bodies.ts'
-import { errorOf, textAt } from '../test-json.ts'
+import { errorOf, member, textAt } from '../test-json.ts'
 import { makeNamespace, makeTable } from '../test-tables.ts'
 
 let catalog: TestCatalog
@@ -142,6 +142,138 @@ it('takes data and metadata from the places that the table is configured with', 
   })
   const body = appendBody({ id: 1n, sequenceNumber: 1n, location: elsewhere })
   expect((await catalog.call('POST', path, { body })).status).toBe(200)
+})
+
+describe('folders that properties name', () => {
+  const root = () => catalog.warehouse.location
+  const create = (name: string, more: JsonObject) =>
+    catalog.call('POST', '/v1/main/namespaces/ns/tables', {
+      body: { name, schema: SCHEMA, ...more },
+    })
+  const owner = (name: string) =>
+    makeTable(catalog, {
+      levels: ['ns'],
+      name,
+      more: {
+        location: `${root()}/owned/${name}/table`,
+        properties: {
+          'write.data.path': `${root()}/owned/${name}/data/files`,
+          'write.metadata.path': `${root()}/owned/${name}/log`,
+        },
+      },
+    })
+
+  it.each([
+    ['the data', 'data/files'],
+    ['below the data', 'data/files/x'],
+    ['around the data', 'data'],
+    ['the metadata', 'log'],
+  ])('I15 keeps other tables away from %s, whichever way they come', async (what, place) => {
+    const name = what.replaceAll(' ', '-')
+    const { metadataLocation } = await owner(name)
+    const at = `${root()}/owned/${name}/${place}`
+    const other = await table(`other-${name}`)
+    const moves: JsonObject[] = [
+      { action: 'set-location', location: at },
+      { action: 'set-properties', updates: { 'write.data.path': at } },
+      { action: 'set-properties', updates: { 'write.object-storage.path': at } },
+    ]
+    const transaction = (updates: readonly JsonObject[]) =>
+      catalog.call('POST', '/v1/main/transactions/commit', {
+        body: {
+          'table-changes': [{ identifier: { namespace: ['ns'], name: `other-${name}` }, updates }],
+        },
+      })
+    const answers = [
+      await create('new', { location: at }),
+      await create('new', { location: at, 'stage-create': true }),
+      await create('new', { properties: { 'write.data.path': at } }),
+      await catalog.call('POST', '/v1/main/namespaces/ns/register', {
+        body: { name: 'copy', 'metadata-location': metadataLocation },
+      }),
+    ]
+    for (const move of moves) {
+      answers.push(await update(other.path, move), await transaction([move]))
+    }
+    for (const answer of answers) {
+      expect(answer.status, answer.text).toBe(400)
+      expect(errorOf(answer).message).toContain('overlaps')
+    }
+  })
+
+  const makeView = (name: string, more: JsonObject) =>
+    catalog.call('POST', '/v1/main/namespaces/ns/views', {
+      body: {
+        name,
+        schema: SCHEMA,
+        properties: {},
+        'view-version': {
+          'version-id': 1n,
+          'timestamp-ms': 1n,
+          'schema-id': 0n,
+          summary: {},
+          'default-namespace': ['ns'],
+          representations: [{ type: 'sql', sql: 'select 1', dialect: 'spark' }],
+        },
+        ...more,
+      },
+    })
+
+  it('I15 keeps views away from the data of a table', async () => {
+    await owner('viewed')
+    const answer = await makeView('v', { location: `${root()}/owned/viewed/data/files/v` })
+    expect(answer.status, answer.text).toBe(400)
+    expect(errorOf(answer).message).toContain('overlaps')
+  })
+
+  it('I15 keeps tables away from the metadata of a view, for as long as it is there', async () => {
+    const place = (name: string) => ({ 'write.metadata.path': `${root()}/view-log/${name}` })
+    const made = await makeView('logged', { properties: place('first') })
+    expect(made.status, made.text).toBe(200)
+    const take = (name: string) =>
+      create(`on-${name}`, { location: `${root()}/view-log/${name}`, 'stage-create': true })
+    expect((await take('first')).status).toBe(400)
+    const moved = await catalog.call('POST', '/v1/main/namespaces/ns/views/logged', {
+      body: { updates: [{ action: 'set-properties', updates: place('second') }] },
+    })
+    expect(moved.status, moved.text).toBe(200)
+    expect((await take('second')).status).toBe(400)
+    expect((await take('first')).status).toBe(200)
+  })
+
+  it('I15 a table that was dropped comes back only where its data is still its own', async () => {
+    const { path } = await owner('dropped')
+    expect((await catalog.call('DELETE', path)).status).toBe(204)
+    const location = `${root()}/owned/dropped/data/files`
+    const taker = await makeTable(catalog, { levels: ['ns'], name: 'taker', more: { location } })
+    const list = await catalog.call('GET', '/admin/v1/dropped-tables?warehouse=main')
+    // `as`: a list
+    const dropped = (member(list.json, 'dropped-tables') as JsonObject[]).find(
+      (one) => textAt(one, 'name') === 'dropped',
+    )
+    const undrop = () =>
+      catalog.call('POST', `/admin/v1/dropped-tables/${textAt(dropped, 'id')}/undrop`)
+    expect((await undrop()).status).toBe(409)
+    await catalog.call('DELETE', taker.path)
+    expect((await undrop()).status).toBe(200)
+    expect((await create('late', { location })).status).toBe(400)
+  })
+
+  it('I15 keeps what a table with snapshots gave up its own, and gives away what one without did', async () => {
+    const full = await table('full')
+    const body = appendBody({ id: 1n, sequenceNumber: 1n, location: full.location })
+    expect((await catalog.call('POST', full.path, { body })).status).toBe(200)
+    const empty = await table('empty')
+    for (const { path, location } of [full, empty]) {
+      const moved = `${root()}/moved/${location.slice(location.lastIndexOf('/') + 1)}`
+      const answer = await update(path, { action: 'set-location', location: moved })
+      expect(answer.status, answer.text).toBe(200)
+    }
+    expect((await create('in-full', { location: `${full.location}/data` })).status).toBe(400)
+    expect((await create('in-empty', { location: `${empty.location}/data` })).status).toBe(200)
+    const back = await update(full.path, { action: 'set-location', location: full.location })
+    expect(back.status, back.text).toBe(200)
+  })
 })
 
 it('allows the prefixes that the operator adds', async () => {

@@ -1,6 +1,9 @@
-import { createsTable } from '@timelake/iceberg/commit/check-requirements'
+import { checkRequirements, createsTable } from '@timelake/iceberg/commit/check-requirements'
+import type { CommitRequest, TableUpdate } from '@timelake/iceberg/commit/table-update'
 import { mapBounded } from '@timelake/iceberg/io/map-bounded'
 import { CommitFailedError } from '@timelake/iceberg/spec/errors'
+import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import { isRootProperty } from '@timelake/iceberg/spec/table-roots'
 import type { TableRow } from '@timelake/database/table-row'
 import type { OrderingClass } from '../commit-lanes.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
@@ -52,10 +55,21 @@ export async function landCommits(catalog: Catalog, set: CommitSet): Promise<Lan
 function mayJoinGroup({ commits }: CommitSet, row: TableRow): boolean {
   const [commit, ...others] = commits
   if (commit === undefined || others.length > 0 || row.kind !== 'table') return false
-  return !commit.requests.some(
-    (request) =>
-      createsTable(request) || request.updates.some(({ action }) => action === 'set-location'),
-  )
+  return !commit.requests.some((request) => createsTable(request) || request.updates.some(mayMove))
+}
+
+/** Whether the update may give the table other folders. */
+function mayMove(update: TableUpdate): boolean {
+  switch (update.action) {
+    case 'set-location':
+      return true
+    case 'set-properties':
+      return Object.keys(update.updates).some(isRootProperty)
+    case 'remove-properties':
+      return update.removals.some(isRootProperty)
+    default:
+      return false
+  }
 }
 
 async function landInGroup(
@@ -65,7 +79,7 @@ async function landInGroup(
 ): Promise<LoadedMetadata> {
   const { warehouse, slot, requestHash, answers, isRebaseAsked } = set
   const { identifier, requests } = commit
-  const orderingClass = await prepare(catalog, set, { commit, row })
+  const { orderingClass, hasWaited } = await prepare(catalog, set, { commit, row })
   const answer = await queueMember(catalog, row.id, {
     warehouse,
     slot,
@@ -73,17 +87,26 @@ async function landInGroup(
     ask: { kind: 'request', requests, requestHash, answers, isRebaseAsked },
     orderingClass,
     // Without anybody in front, what was found is as good as what would be found again.
-    known: catalog.lanes.isFree(row.id) ? row : undefined,
+    known: !hasWaited && catalog.lanes.isFree(row.id) ? row : undefined,
   })
   return answer.loaded
 }
 
-/** How the commit waits; begins to read what attaching it to another state would need. */
+interface Prepared {
+  readonly orderingClass: OrderingClass
+  /** Whether the table may have changed meanwhile. */
+  readonly hasWaited: boolean
+}
+
+/**
+ * How the commit waits. What attaching it to another state will need is read before it takes its place, or everybody who
+ * lands with it would wait for that.
+ */
 async function prepare(
   catalog: Catalog,
   { warehouse, isRebaseAsked }: CommitSet,
   { commit, row }: { readonly commit: TableCommit; readonly row: TableRow },
-): Promise<OrderingClass> {
+): Promise<Prepared> {
   const location = row.metadataLocation
   const loaded =
     catalog.metadata.peek(warehouse, location) ?? (await catalog.metadata.get(warehouse, location))
@@ -93,9 +116,28 @@ async function prepare(
     classOf(request, { properties, isAsked: isRebaseAsked }),
   )
   const [first = 'strict'] = classes
-  if (first === 'strict' || classes.some((other) => other !== first)) return 'strict'
-  for (const request of commit.requests) prefetchRebase(catalog, { warehouse, metadata, request })
-  return first
+  if (first === 'strict' || classes.some((other) => other !== first)) {
+    return { orderingClass: 'strict', hasWaited: false }
+  }
+  // Without anybody in front, a commit on the newest state will not be attached to another one.
+  const [request] = commit.requests
+  if (request !== undefined && catalog.lanes.isFree(row.id) && isMet(metadata, request)) {
+    return { orderingClass: first, hasWaited: false }
+  }
+  await Promise.all(
+    commit.requests.map((one) => prefetchRebase(catalog, { warehouse, metadata, request: one })),
+  )
+  return { orderingClass: first, hasWaited: true }
+}
+
+function isMet(metadata: TableMetadata, request: CommitRequest): boolean {
+  try {
+    checkRequirements(metadata, request)
+    return true
+  } catch (error) {
+    if (error instanceof CommitFailedError) return false
+    throw error
+  }
 }
 
 async function landInTurn(

@@ -4,7 +4,6 @@ import { CommitFailedError } from '@timelake/iceberg/spec/errors'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { CommitStateUnknownError, NoSuchTableError, NotAppliedError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
-import { giveTurnBack, isTurnOfAnother, takeTurn } from './commit-turn.ts'
 import { findAnyRow } from './find-row.ts'
 import type { GroupMember } from './group-member.ts'
 import { planGroup, type GroupPlan, type GroupTable } from './plan-group.ts'
@@ -74,17 +73,32 @@ async function landOnce(
   reachFaultPoint('commit.requirements-checked')
   if (plan.changes.length === 0) {
     answerAll(members, plan, table.base)
-    await giveTurnBack(catalog, table.row)
-    return 'landed'
+    return endGroup(catalog, table, members)
   }
   try {
-    return await land(catalog, table, { members, plan })
+    const attempted = await land(catalog, table, { members, plan })
+    return attempted === 'landed' ? endGroup(catalog, table, members) : attempted
   } catch (error) {
     failAll(members, plan, { table, error })
-    // Whoever waits for the turn would otherwise wait for as long as a turn may take.
-    await giveTurnBack(catalog, table.row).catch(ignore)
-    return 'landed'
+    return endGroup(catalog, table, members)
   }
+}
+
+/** All have their answers; the turn may be over. */
+async function endGroup(
+  { lanes, turns }: Catalog,
+  { row }: GroupTable,
+  members: readonly GroupMember[],
+): Promise<'landed'> {
+  const memberCount = members.length
+  const group = {
+    hadExpected: members.some(({ orderingClass }) => orderingClass !== 'append'),
+    memberCount,
+    waitingCount: Math.max(0, lanes.depthOf(row.id) - memberCount),
+  }
+  // Whoever waits for a turn that cannot be passed on takes it after a while.
+  await turns.afterGroup(row, group).catch(ignore)
+  return 'landed'
 }
 
 /** The table of the group as it is now, when it is this process's turn. Throws NoSuchTableError. */
@@ -93,6 +107,7 @@ async function findGroupTable(
   members: readonly GroupMember[],
   attempt: number,
 ): Promise<GroupTable> {
+  const { config, turns } = catalog
   const [first] = members
   if (first === undefined) throw new Error('a group has members')
   const { warehouse, identifier, known } = first
@@ -101,10 +116,10 @@ async function findGroupTable(
     if (row === undefined || row.kind === 'view') throw new NoSuchTableError(identifier)
     return row
   }
-  const isAlone = attempt === 1 && members.length === 1
+  const isAlone = attempt === 1 && members.length === 1 && !turns.isShared(first.known?.id ?? '')
   let row = (isAlone ? known : undefined) ?? (await find())
-  if (!catalog.config.isOnlyWriter && (attempt > 1 || isTurnOfAnother(catalog, row))) {
-    await takeTurn(catalog, row)
+  if (!config.isOnlyWriter && (turns.isOfAnother(row) || attempt > 1)) {
+    await turns.take(row)
     row = await find()
   }
   return { warehouse, row, base: await catalog.metadata.get(warehouse, row.metadataLocation) }
@@ -121,7 +136,7 @@ async function land(
   { members, plan }: Judged,
 ): Promise<Attempt> {
   const { reachFaultPoint } = catalog.context
-  const group = await writeGroup(catalog, table, plan.draft)
+  const group = await catalog.swaps.before(() => writeGroup(catalog, table, plan.draft))
   reachFaultPoint('commit.metadata-written')
   const verdict = await publish(catalog, { table, plan, group }, members)
   if (verdict === 'swapped') {

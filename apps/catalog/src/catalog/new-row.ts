@@ -17,6 +17,8 @@ export interface NewRow extends MutationScope {
   /** Of the table or view. */
   readonly uuid: string
   readonly location: string
+  /** Its folders outside that, normalized. */
+  readonly extraRoots: readonly string[]
   readonly metadataLocation: string
   readonly event: EventInput
   /** Whether this process wrote the file for this row; somebody else's file is never deleted. */
@@ -60,6 +62,7 @@ function settle(catalog: Catalog, row: NewRow): Promise<NewRowOutcome> {
     name,
     tableUuid: row.uuid,
     location: normalizeLocation(row.location),
+    extraRoots: row.extraRoots.map((location) => ({ location })),
     metadataLocation,
     nowMs: nowMs(),
     event,

@@ -1,4 +1,5 @@
 import type { NamespaceRow } from '@timelake/database/namespaces'
+import { extraRoots } from '@timelake/iceberg/spec/table-roots'
 import type { Catalog, MutationScope } from './catalog.ts'
 import { commitEventPayload } from './commit-event.ts'
 import { insertRow, type NewRowOutcome } from './new-row.ts'
@@ -21,6 +22,7 @@ export async function insertTableRow(catalog: Catalog, table: NewTableRow): Prom
     kind: 'table',
     uuid: metadata.tableUuid,
     location: metadata.location,
+    extraRoots: extraRoots(metadata),
     metadataLocation,
     event: {
       kind: table.ownsFile ? 'table-created' : 'table-registered',

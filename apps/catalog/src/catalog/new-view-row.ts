@@ -1,4 +1,5 @@
 import type { NamespaceRow } from '@timelake/database/namespaces'
+import { extraViewRoots } from './view-location-rules.ts'
 import type { Catalog, MutationScope } from './catalog.ts'
 import { insertRow, type NewRowOutcome } from './new-row.ts'
 import { viewEventPayload } from './view-event-payloads.ts'
@@ -21,6 +22,7 @@ export async function insertViewRow(catalog: Catalog, view: NewViewRow): Promise
     kind: 'view',
     uuid: metadata.viewUuid,
     location: metadata.location,
+    extraRoots: extraViewRoots(metadata),
     metadataLocation,
     event: {
       kind: view.ownsFile ? 'view-created' : 'view-registered',

@@ -5,6 +5,7 @@ import type { TableRow } from '@timelake/database/table-row'
 import { snapshotsAdded } from '@timelake/iceberg/commit/snapshots-added'
 import { invariant } from '@timelake/iceberg/spec/invariant'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
+import { extraRoots } from '@timelake/iceberg/spec/table-roots'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import {
   CommitStateUnknownError,
@@ -16,6 +17,7 @@ import { commitEventPayload } from './commit-event.ts'
 import type { ExistingTarget } from './commit-target.ts'
 import { deleteOldMetadata } from './delete-old-metadata.ts'
 import { landedRecord } from './landed-request.ts'
+import { movedRoots } from './moved-roots.ts'
 import { settleChange } from './settle-change.ts'
 import type { CommitSet } from './table-commit.ts'
 import type { Warehouse } from './warehouse.ts'
@@ -121,6 +123,7 @@ function stepOf({ warehouse, requestHash }: CommitSet, change: WrittenChange): T
       warehouseId: warehouse.id,
       namespaceId: namespace.id,
       name: commit.identifier.name,
+      extraRoots: extraRoots(metadata).map((location) => ({ location })),
       metadataLocation: next,
       event: {
         kind: 'table-created',
@@ -128,11 +131,13 @@ function stepOf({ warehouse, requestHash }: CommitSet, change: WrittenChange): T
       },
     }
   }
-  const { row } = change.target
+  const { row, base } = change.target
+  const roots = movedRoots(base.metadata, metadata)
   return {
     ...shared,
     change: 'swap',
-    moves: shared.location !== row.location,
+    moves: roots !== undefined,
+    roots,
     tableId: row.id,
     expected: row.metadataLocation,
     next,
@@ -161,6 +166,8 @@ function acknowledge(catalog: Catalog, { warehouse }: CommitSet, change: Written
   }
   const { row, base } = change.target
   acknowledgeSwap(catalog, warehouse, { row, base, written: change.written })
+  const isMoved = movedRoots(base.metadata, change.written.loaded.metadata) !== undefined
+  if (isMoved) catalog.pointers.forget(warehouse.id, row)
 }
 
 /** What this process knows of a table after it moved its pointer; metadata files that fell out of its log go. */

@@ -3,12 +3,14 @@ import { readPointers } from '@timelake/database/read-pointers'
 import { swapMetadataLocation } from '@timelake/database/swap-metadata-location'
 import type { TableRow } from '@timelake/database/table-row'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
+import type { ViewMetadata } from '@timelake/iceberg/view/view-metadata'
 import type { LoadedView } from '../cache/loaded-view.ts'
 import { CommitStateUnknownError, NoSuchViewError } from './catalog-errors.ts'
 import { idempotencyOf, type Catalog } from './catalog.ts'
 import { settleChange } from './settle-change.ts'
 import { viewEventPayload } from './view-event-payloads.ts'
 import type { ViewCommit } from './view-commit.ts'
+import { movedViewRoots } from './view-location-rules.ts'
 import { discardFile } from './write-metadata.ts'
 import type { WrittenView } from './write-view.ts'
 
@@ -16,6 +18,7 @@ export interface PreparedView {
   readonly commit: ViewCommit
   /** As it was when the requirements were checked. */
   readonly row: TableRow
+  readonly base: ViewMetadata
   readonly written: WrittenView
 }
 
@@ -61,6 +64,7 @@ function settle(catalog: Catalog, prepared: PreparedView): Promise<SwapOutcome> 
     next,
     tableUuid: metadata.viewUuid,
     location: normalizeLocation(metadata.location),
+    roots: movedViewRoots(prepared.base, metadata),
     nowMs: nowMs(),
     event: {
       kind: 'view-committed' as const,

@@ -148,27 +148,29 @@ function boundHead(
 }
 
 /**
- * Begins to read what rebasing the request would need, so that its turn does not wait for the store. Failures show when
- * its turn comes.
+ * Reads what rebasing the request would need, so that its turn does not wait for the store. Failures show when its turn
+ * comes.
  */
-export function prefetchRebase(
+export async function prefetchRebase(
   catalog: Catalog,
   ask: {
     readonly warehouse: Warehouse
     readonly metadata: TableMetadata
     readonly request: CommitRequest
   },
-): void {
+): Promise<void> {
   const { warehouse, metadata, request } = ask
   const shape = rebaseShapeOf(request)
   if (shape.outcome === 'refused') return
-  for (const snapshot of shape.snapshots) {
-    readWritten(catalog, warehouse, { metadata, snapshot }).catch(ignore)
-  }
+  const reads: Promise<unknown>[] = shape.snapshots.map((snapshot) =>
+    readWritten(catalog, warehouse, { metadata, snapshot }),
+  )
   const parentId = shape.snapshots[0]?.parentSnapshotId
   const parent = metadata.snapshots.findLast(({ snapshotId }) => snapshotId === parentId)
-  if (parent === undefined) return
-  catalog.manifestLists.get(warehouse, { metadata, snapshot: parent }).catch(ignore)
+  if (parent !== undefined) {
+    reads.push(catalog.manifestLists.get(warehouse, { metadata, snapshot: parent }))
+  }
+  await Promise.allSettled(reads)
 }
 
 async function readWritten(
@@ -214,5 +216,3 @@ function contentProblem(error: unknown): string | undefined {
   if (error instanceof LocationError) return 'one of its files lies elsewhere'
   return undefined
 }
-
-function ignore(): void {}

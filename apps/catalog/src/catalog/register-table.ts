@@ -1,5 +1,6 @@
 import { findNamespace } from '@timelake/database/namespaces'
 import { readPointers } from '@timelake/database/read-pointers'
+import type { MovedRoots } from '@timelake/database/table-roots'
 import type { TableRow } from '@timelake/database/table-row'
 import { overwriteTable } from '@timelake/database/tables'
 import {
@@ -8,6 +9,7 @@ import {
   InvalidInputError,
 } from '@timelake/iceberg/spec/errors'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
+import { extraRoots } from '@timelake/iceberg/spec/table-roots'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { NameTakenError, NoSuchNamespaceError, NoSuchTableError } from './catalog-errors.ts'
 import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'
@@ -138,6 +140,7 @@ function settleOverwrite(
     metadataLocation: location,
     tableUuid: metadata.tableUuid,
     location: normalizeLocation(metadata.location),
+    roots: rootsAfter(existing, loaded),
     nowMs: nowMs(),
     event: {
       kind: 'table-registered' as const,
@@ -162,4 +165,15 @@ function settleOverwrite(
       return isPast ? 'overwritten' : undefined
     },
   })
+}
+
+/** Files of the same table may still be where it was; those of another one are none of its own. */
+function rootsAfter(existing: TableRow, { metadata }: LoadedMetadata): MovedRoots {
+  const extra = extraRoots(metadata)
+  const fresh = [normalizeLocation(metadata.location), ...extra]
+  return {
+    extra,
+    fresh,
+    left: existing.tableUuid === metadata.tableUuid ? [existing.location] : undefined,
+  }
 }

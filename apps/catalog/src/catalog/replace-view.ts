@@ -55,5 +55,5 @@ async function commitOnto(
     previousLocation: row.metadataLocation,
   })
   catalog.context.reachFaultPoint('commit.metadata-written')
-  return publishView(catalog, { commit, row, written })
+  return publishView(catalog, { commit, row, base: base.metadata, written })
 }

@@ -10,6 +10,7 @@ import type { EventInput } from '@timelake/database/outbox'
 import type { TableRow } from '@timelake/database/table-row'
 import { InvalidInputError, ValidationFailedError } from '@timelake/iceberg/spec/errors'
 import { printJson } from '@timelake/iceberg/spec/json'
+import { extraRoots } from '@timelake/iceberg/spec/table-roots'
 import { PurgeBegunError, UndropConflictError } from './admin-errors.ts'
 import { NoSuchNamespaceError, NoSuchTableIdError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
@@ -70,8 +71,9 @@ async function undropInTurn(catalog: Catalog, undropping: Undropping): Promise<T
   if (existing !== undefined && existing.id !== id) {
     throw await nameTakenBy(catalog, warehouse, { ...identifier, kind: 'table' })
   }
-  await checkRoots(catalog, undropping)
-  const outcome = await restore(catalog, undropping, namespace.id)
+  const roots = await checkRoots(catalog, undropping)
+  const place = { namespaceId: namespace.id, extraRoots: roots }
+  const outcome = await restore(catalog, undropping, place)
   switch (outcome) {
     case 'restored':
       catalog.context.log.info({ tableId: id }, 'table brought back')
@@ -91,24 +93,32 @@ function isPurging({ purgeStartedAtMs, purgedAtMs }: DroppedTableRow): boolean {
   return purgeStartedAtMs !== undefined || purgedAtMs !== undefined
 }
 
-/** Reads the metadata file, so that nothing comes back whose files an engine deleted. */
-async function checkRoots(catalog: Catalog, { warehouse, dropped }: Undropping): Promise<void> {
+/** The folders outside its location. Reads the metadata file, so that nothing comes back whose files an engine deleted. */
+async function checkRoots(
+  catalog: Catalog,
+  { warehouse, dropped }: Undropping,
+): Promise<readonly string[]> {
   const { id, metadataLocation } = dropped
   try {
     catalog.metadata.delete(warehouse, metadataLocation)
     const { metadata } = await catalog.metadata.get(warehouse, metadataLocation)
     await checkTableRoots(catalog, warehouse, { id, metadata })
+    return extraRoots(metadata)
   } catch (cause) {
     throw conflictOf(cause, dropped)
   }
 }
 
-async function restore(catalog: Catalog, undropping: Undropping, namespaceId: string) {
+async function restore(
+  catalog: Catalog,
+  undropping: Undropping,
+  place: { readonly namespaceId: string; readonly extraRoots: readonly string[] },
+) {
   const { warehouse, dropped, identifier } = undropping
   const { database, nowMs } = catalog.context
   const change = {
     tableId: dropped.id,
-    namespaceId,
+    ...place,
     name: identifier.name,
     nowMs: nowMs(),
     event: eventOf(dropped),

@@ -1,5 +1,7 @@
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { isLocationBelow, normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { ViewMetadata } from '@timelake/iceberg/view/view-metadata'
+import type { MovedRoots } from '@timelake/database/table-roots'
 import type { Catalog } from './catalog.ts'
 import { checkNewRoots } from './location-rules.ts'
 import type { Warehouse } from './warehouse.ts'
@@ -24,6 +26,21 @@ export async function checkViewRoots(
         `view location ${root} overlaps with the location of a table: choose one that is neither inside nor above it`,
       ),
   })
+}
+
+/** Its folders outside its location, normalized. */
+export function extraViewRoots(metadata: ViewMetadata): readonly string[] {
+  const [own = '', ...others] = viewRoots(metadata).map(normalizeLocation)
+  return others.filter((root) => root !== own && !isLocationBelow(own, root))
+}
+
+/** Where a view has its folders after a change; undefined when they are those that it had. What it gave up has no live file. */
+export function movedViewRoots(base: ViewMetadata, next: ViewMetadata): MovedRoots | undefined {
+  const had = viewRoots(base).map(normalizeLocation)
+  const has = viewRoots(next).map(normalizeLocation)
+  if (had.length === has.length && had.every((root, index) => root === has[index])) return undefined
+  const fresh = has.filter((root) => !had.includes(root))
+  return { extra: extraViewRoots(next), fresh, left: undefined }
 }
 
 function viewRoots({ location, properties }: ViewMetadata): readonly string[] {

@@ -6,7 +6,7 @@ import type { GroupTable } from './plan-group.ts'
 import { discardFile, writeMetadata, writeNewFile, type WrittenMetadata } from './write-metadata.ts'
 
 /** Files of one group that are written at one time. */
-const FILE_WRITES_MAX = 16
+const FILE_WRITES_MAX = 64
 
 /** The files of a group, all of them durable and nothing of them referenced yet. */
 export interface WrittenGroup {

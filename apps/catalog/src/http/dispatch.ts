@@ -8,7 +8,7 @@ import type { HttpAnswer, HttpRequest } from './exchange.ts'
 import type { Guard } from './guard.ts'
 import { runKeyed, type RunningKeys } from './idempotency.ts'
 import { decodeSegment, splitTarget } from './raw-path.ts'
-import { MethodNotAllowedError, NoRouteError } from './request-errors.ts'
+import { MethodNotAllowedError, NoRouteError, NotAuthorizedError } from './request-errors.ts'
 import { readBody, type Route, type RouteCall } from './route.ts'
 import { Router } from './router.ts'
 import { refuseUnserved } from './unserved-operations.ts'
@@ -50,6 +50,7 @@ export function makeDispatch(catalog: Catalog, routes: readonly Route[]): Dispat
     } catch (error) {
       const answer = (route?.answerError ?? errorAnswer)(error)
       if (admitted !== undefined) auditRefusal(admitted, answer.status)
+      if (error instanceof NotAuthorizedError) noteRefusal(catalog, request, { error, operationId })
       return { answer, operationId, error }
     }
   }
@@ -75,6 +76,16 @@ async function findWarehouseOf(call: RouteCall): Promise<RouteCall> {
 function auditRefusal({ route, call, isAllowed }: Admitted, status: number): void {
   const isDenied = status === 403 || (!isAllowed && status === 404)
   auditAnswer(call, route, { status, isDenied })
+}
+
+function noteRefusal(
+  { notedRefusals }: Catalog,
+  { connection }: HttpRequest,
+  refused: { readonly error: NotAuthorizedError; readonly operationId: string },
+): void {
+  const { reason } = refused.error
+  const remoteAddress = connection?.remoteAddress
+  notedRefusals.note({ reason, action: refused.operationId, remoteAddress })
 }
 
 function identify(

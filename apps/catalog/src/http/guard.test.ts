@@ -53,7 +53,7 @@ it('trusts no origin where every host is answered', () => {
 it('asks who calls, except on open routes', () => {
   const guard = makeGuard(LOOPBACK, (authorization) => {
     if (authorization === 'Bearer open sesame') return CALLER
-    throw new NotAuthorizedError('no')
+    throw new NotAuthorizedError('invalid')
   })
   expect(guard(from('localhost', undefined, 'Bearer open sesame'), false)).toBe(CALLER)
   expect(guard(from('localhost'), true)).toBe(TRUSTED_CALLER)

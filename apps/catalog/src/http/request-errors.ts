@@ -20,8 +20,23 @@ export class OperationNotSupportedError extends Error {
   override readonly name = 'OperationNotSupportedError'
 }
 
+/** What was wrong with the token of a request. */
+export type RefusedTokenReason = 'missing' | 'invalid' | 'expired'
+
+const TOKEN_SENTENCES: Readonly<Record<RefusedTokenReason, string>> = {
+  missing: 'a bearer token is required',
+  invalid: 'the bearer token is not valid',
+  expired: 'the bearer token is expired',
+}
+
+/** Whoever calls has not proved who it is. */
 export class NotAuthorizedError extends Error {
   override readonly name = 'NotAuthorizedError'
+  readonly reason: RefusedTokenReason
+  constructor(reason: RefusedTokenReason) {
+    super(TOKEN_SENTENCES[reason])
+    this.reason = reason
+  }
 }
 
 export class ForbiddenError extends Error {

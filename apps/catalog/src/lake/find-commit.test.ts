@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@timelake/iceberg/spec/json-value'
 import type { ObjectStore } from '@timelake/storage/object-store'
 import { waitFor } from '@timelake/testing/wait-for'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeOnPostgres } from '../on-each-database.ts'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { appendBody } from '../test-bodies.ts'
 import { errorOf, member } from '../test-json.ts'
@@ -15,17 +16,17 @@ let catalog: TestCatalog
 /** Writes of metadata wait for it. */
 let gate: Promise<void> = Promise.resolve()
 
+const gatedStore = (store: ObjectStore): ObjectStore => ({
+  ...store,
+  get: (...args) => store.get(...args),
+  putIfAbsent: async (...args) => {
+    await gate
+    return store.putIfAbsent(...args)
+  },
+})
+
 beforeAll(async () => {
-  catalog = await openTestCatalog({
-    wrapStore: (store): ObjectStore => ({
-      ...store,
-      get: (...args) => store.get(...args),
-      putIfAbsent: async (...args) => {
-        await gate
-        return store.putIfAbsent(...args)
-      },
-    }),
-  })
+  catalog = await openTestCatalog({ wrapStore: gatedStore })
   await makeNamespace(catalog, ['ns'])
 })
 
@@ -36,15 +37,20 @@ const table = (name: string) => makeTable(catalog, { levels: ['ns'], name })
 function append(
   { path, location }: TestTable,
   { id = SNAPSHOT_ID, key, parent }: { id?: bigint; key?: string; parent?: bigint } = {},
+  by = catalog,
 ) {
   const more = parent === undefined ? {} : { parent }
   const body = appendBody({ id, sequenceNumber: (parent ?? 0n) + 1n, location, ...more })
   const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
-  return catalog.call('POST', path, { body, headers })
+  return by.call('POST', path, { body, headers })
 }
 
-async function outcome({ path }: TestTable, query: string): Promise<JsonValue | undefined> {
-  const answer = await catalog.call('GET', `${path.replace('/v1/', '/lake/v1/')}/commits?${query}`)
+async function outcome(
+  { path }: TestTable,
+  query: string,
+  by = catalog,
+): Promise<JsonValue | undefined> {
+  const answer = await by.call('GET', `${path.replace('/v1/', '/lake/v1/')}/commits?${query}`)
   expect(answer.status, answer.text).toBe(200)
   return answer.json
 }
@@ -161,6 +167,39 @@ it('answers 404 for a table that is missing', async () => {
   const answer = await catalog.call('GET', path)
   expect(answer.status).toBe(404)
   expect(errorOf(answer).type).toBe('NoSuchTableException')
+})
+
+describeOnPostgres('asked of a process that did not get the commit', () => {
+  let catalogs: readonly [TestCatalog, TestCatalog]
+  beforeAll(async () => {
+    const first = await openTestCatalog({ on: 'postgres', wrapStore: gatedStore })
+    catalogs = [first, await openTestCatalog({ sharing: first })]
+    await makeNamespace(first, ['ns'])
+  })
+  afterAll(async () => {
+    await catalogs[1].stop()
+    await catalogs[0].stop()
+  })
+
+  it('a key tells everything, a snapshot only that it landed', async () => {
+    const [first, second] = catalogs
+    const asked = await makeTable(first, { levels: ['ns'], name: 'asked' })
+    const [key, snapshot] = [`idempotency-key=${KEY}a`, `snapshot-id=${SNAPSHOT_ID}`]
+    await append(asked, { key: `${KEY}a`, parent: 5n }, first)
+    expect(await outcome(asked, snapshot, first)).toMatchObject({ outcome: 'rejected' })
+    expect(await outcome(asked, key, second)).toMatchObject({ outcome: 'rejected', status: 409n })
+    expect(await outcome(asked, snapshot, second)).toEqual({ outcome: 'unknown' })
+    let open = (): void => {}
+    gate = new Promise((resolve) => (open = resolve))
+    const answer = append(asked, {}, first)
+    const isPending = async () =>
+      JSON.stringify(await outcome(asked, snapshot, first)).includes('pending')
+    await waitFor(isPending, { timeoutMs: WAIT_MS_MAX })
+    expect(await outcome(asked, snapshot, second)).toEqual({ outcome: 'unknown' })
+    open()
+    expect((await answer).status).toBe(200)
+    expect(await outcome(asked, snapshot, second)).toMatchObject({ outcome: 'landed' })
+  })
 })
 
 async function waiting(of: TestTable, id: bigint): Promise<boolean> {

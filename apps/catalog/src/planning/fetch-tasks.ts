@@ -1,27 +1,37 @@
 import { findScanPlan } from '@timelake/database/scan-plans'
 import { object } from '@timelake/iceberg/spec/decode'
-import { parseJson } from '@timelake/iceberg/spec/json'
+import { parseJson, printJson } from '@timelake/iceberg/spec/json'
 import type { JsonValue } from '@timelake/iceberg/spec/json-value'
-import { pageTasksText } from './find-pages.ts'
+import { findPages, pageTasksText } from './find-pages.ts'
 import { openScan } from './open-scan.ts'
 import { reopenScan } from './pinned-scan.ts'
 import { NoSuchPlanTaskError } from './plan-errors.ts'
 import { decodePage } from './plan-pages.ts'
-import type { PlannedTable } from './plan-scan.ts'
+import { taskText, type PlannedTable } from './plan-scan.ts'
 
 /**
- * The files behind a plan task, as text: the same ones however often and wherever it is asked. Throws NoSuchPlanTaskError for a
+ * The files behind a plan task, as text: the same ones however often and wherever it is asked. Further plan tasks instead when they
+ * are more than one answer holds, as of a manifest whose list told a smaller count. Throws NoSuchPlanTaskError for a
  * task that was not given out for this table and caller, whose time is over, or whose snapshot the table has lost.
  */
 export async function fetchTasks(table: PlannedTable, planTask: string): Promise<string> {
-  const text = await table.catalog.planning.tokens.openTask(table.owner, planTask)
-  if (text === undefined) throw new NoSuchPlanTaskError(planTask)
-  const raw = object(parseJson(text), 'plan-task')
+  const { tokens } = table.catalog.planning
+  const task = await tokens.openTask(table.owner, planTask)
+  if (task === undefined) throw new NoSuchPlanTaskError(planTask)
+  const raw = object(parseJson(task.text), 'plan-task')
   const described = await describedScan(table, raw['scan'], raw['plan'])
   const scan = described === undefined ? undefined : reopenScan(table.metadata, described)
   if (scan === undefined) throw new NoSuchPlanTaskError(planTask)
+  const open = await openScan(table, scan)
   const page = decodePage(raw['page'], 'plan-task.page')
-  return `{${await pageTasksText(table, await openScan(table, scan), { pages: [page] })}}`
+  const found = await findPages(table, open, { page })
+  if (found.pages.length <= 1) return `{${await pageTasksText(table, open, found)}}`
+  const { page: _, ...description } = raw
+  const members = printJson(description).slice(1, -1)
+  const texts = found.pages.map((each) => taskText(each, members))
+  const { expiresAtMs } = task
+  const planTasks = await tokens.signTasks(table.owner, { texts, expiresAtMs })
+  return `{"plan-tasks":${printJson(planTasks)}}`
 }
 
 /** A task describes its scan itself, or names the plan that the database keeps. */

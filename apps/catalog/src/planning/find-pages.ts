@@ -6,12 +6,17 @@ import {
   type DeleteFileIndex,
 } from '@timelake/iceberg/scan/delete-file-index'
 import { planFiles, type PlannedFiles } from '@timelake/iceberg/scan/plan-files'
-import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import { mapBounded } from '@timelake/iceberg/io/map-bounded'
 import { invariant } from '@timelake/iceberg/spec/invariant'
 import type { ScanManifest } from '@timelake/iceberg/scan/scan-manifest'
-import { plannable, type OpenScan, type PlacedManifest, type ScannedTable } from './open-scan.ts'
-import { rowsOfPage, type PlanPage } from './plan-pages.ts'
+import {
+  isWholeTable,
+  plannable,
+  type OpenScan,
+  type PlacedManifest,
+  type ScannedTable,
+} from './open-scan.ts'
+import { listedPages, manifestsOfPage, rowsOfPage, type PlanPage } from './plan-pages.ts'
 import { readAhead } from './read-ahead.ts'
 
 /** Manifests of one scan that are read at the same time, and wait decoded for their turn. */
@@ -27,25 +32,49 @@ export interface FoundPages {
 }
 
 /**
- * Looks at every file of the scan and cuts those that it has to read into pages. Memory: the manifests that are read ahead, and
- * the files of one page. Throws TableNotPlannableError, CorruptFileError, what the store throws, and the signal's reason.
+ * Looks at every file of the scan, or of a page of it, and cuts those that it has to read into pages. Memory: the manifests that are
+ * read ahead, and the files of one page. Throws TableNotPlannableError, CorruptFileError, what the store throws, and the
+ * signal's reason.
  */
 export async function findPages(
   table: ScannedTable,
   open: OpenScan,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  { page, signal }: { readonly page?: PlanPage; readonly signal?: AbortSignal } = {},
 ): Promise<FoundPages> {
   const { pageFilesMax } = table.catalog.config.planning
   const cutter = new PageCutter(pageFilesMax)
   const rowsWanted = rowsWantedOf(open)
   let sureRowCount = 0
-  for await (const { place, files } of planManifests(table, open, { manifests: open.data })) {
+  for await (const { place, files } of planManifests(table, open, page)) {
     signal?.throwIfAborted()
     cutter.add(place, files)
     sureRowCount += files.sureRowCount
     if (rowsWanted !== undefined && sureRowCount >= rowsWanted) break
   }
   return cutter.finish()
+}
+
+/**
+ * The pages of a scan of a whole table, by what the manifest list says of its manifests, of which none is read; undefined for
+ * other scans, for those of one page, and where the list does not say it. A list that is wrong makes pages larger or
+ * smaller and loses no file, because a page that ends with a manifest has all of the rest of it. Throws
+ * TableNotPlannableError, and what reading the delete files throws.
+ */
+export async function findListedPages(
+  table: ScannedTable,
+  open: OpenScan,
+): Promise<FoundPages | undefined> {
+  const { pageFilesMax } = table.catalog.config.planning
+  if (!isWholeTable(open) || rowsWantedOf(open) !== undefined) return undefined
+  const pages = listedPages(open.data, pageFilesMax)
+  if (pages === undefined || pages.length < 2) return undefined
+  const { roots } = table
+  const { manifests } = table.catalog.planning
+  await plannable(async () => {
+    for (const { manifest } of open.data) manifests.check({ manifest, roots })
+  })
+  await deleteIndexOf(table, open)
+  return { pages }
 }
 
 /** Undefined: all of them. */
@@ -62,7 +91,8 @@ export async function pageTasksText(
 ): Promise<string> {
   const [page, ...more] = found.pages
   invariant(more.length === 0, 'the tasks of one page are asked at a time')
-  const files = page === undefined ? [] : (found.files ?? (await filesOfPage(table, open, page)))
+  const files =
+    page === undefined ? [] : (found.files ?? (await findPages(table, open, { page })).files ?? [])
   const { statsFieldIds } = open.scan
   const tasks = files.flatMap((each) => tasksOf(each, [...statsFieldIds]))
   table.catalog.planning.metrics.plannedFiles.inc(tasks.length)
@@ -81,37 +111,27 @@ function tasksOf(files: PlannedFiles, statsFieldIds: readonly number[]): ScanTas
   })
 }
 
-async function filesOfPage(
-  table: ScannedTable,
-  open: OpenScan,
-  page: PlanPage,
-): Promise<PlannedFiles[]> {
-  const manifests = open.data.filter(
-    ({ place }) => place >= page.fromManifest && place <= page.toManifest,
-  )
-  const found: PlannedFiles[] = []
-  for await (const { files } of planManifests(table, open, { manifests, page })) found.push(files)
-  return found
-}
-
 interface PlacedFiles {
   readonly place: number
   readonly files: PlannedFiles
 }
 
-/** The files to read of some manifests of a scan, or of a page of it, one manifest after the other. */
+/** The files to read of a scan, or of a page of it, one manifest after the other. */
 async function* planManifests(
   table: ScannedTable,
   open: OpenScan,
-  { manifests, page }: { readonly manifests: readonly PlacedManifest[]; readonly page?: PlanPage },
+  page: PlanPage | undefined,
 ): AsyncGenerator<PlacedFiles> {
   const { addedIn } = open.scan.source
   const rowsWanted = rowsWantedOf(open)
   const deletes = await deleteIndexOf(table, open)
+  const { statsFieldIds } = open.scan
+  const fieldIds = [...open.filter.fieldIds, ...statsFieldIds, ...deletes.equalityFieldIds]
   const read = async ({ manifest, place }: PlacedManifest) => ({
     place,
-    data: await readScanManifest(table, open, manifest),
+    data: await readScanManifest(table, open, { manifest, fieldIds }),
   })
+  const manifests = page === undefined ? open.data : manifestsOfPage(open.data, page)
   let looked = 0
   for await (const { place, data } of readAhead(manifests, READ_AHEAD_MAX, read)) {
     const files = planFiles({
@@ -140,7 +160,7 @@ function deleteIndexOf(table: ScannedTable, open: OpenScan): Promise<DeleteFileI
   const key = JSON.stringify([warehouse.id, metadata.tableUuid, metadata.currentSchemaId, paths])
   return catalog.planning.deleteIndexes.get(key, async () => {
     const manifests = await mapBounded(open.deletes, READ_AHEAD_MAX, (manifest) =>
-      readScanManifest(table, open, manifest),
+      readScanManifest(table, open, { manifest, fieldIds: open.filter.fieldIds }),
     )
     return {
       index: buildDeleteFileIndex(manifests, metadata),
@@ -150,19 +170,20 @@ function deleteIndexOf(table: ScannedTable, open: OpenScan): Promise<DeleteFileI
 }
 
 function readScanManifest(
-  { catalog, warehouse, metadata }: ScannedTable,
-  { partitions }: OpenScan,
-  manifest: ManifestFile,
+  { catalog, warehouse, metadata, roots }: ScannedTable,
+  open: OpenScan,
+  { manifest, fieldIds }: { readonly manifest: ManifestFile; readonly fieldIds: readonly number[] },
 ): Promise<ScanManifest> {
-  const partition = partitions.get(manifest.partitionSpecId)
+  const partition = open.partitions.get(manifest.partitionSpecId)
   invariant(partition !== undefined, `no partition type of spec ${manifest.partitionSpecId}`)
-  const schemaId = metadata.currentSchemaId
   return plannable(() =>
     catalog.planning.manifests.get(warehouse, {
       manifest,
       partition,
-      schemaId,
-      roots: tableRoots(metadata),
+      schemaId: metadata.currentSchemaId,
+      roots,
+      fieldIds,
+      isPassing: isWholeTable(open),
     }),
   )
 }

@@ -19,6 +19,8 @@ export interface ScannedTable {
   readonly catalog: Catalog
   readonly warehouse: Warehouse
   readonly metadata: TableMetadata
+  /** The folders that the table's files may be read from: its own, and those that it gave up. */
+  readonly roots: readonly string[]
 }
 
 /** A scan whose manifests are known. Nothing of them is read yet. */
@@ -70,6 +72,11 @@ export async function openScan(table: ScannedTable, scan: PinnedScan): Promise<O
   }
 }
 
+/** Whether the scan has to read every live file. */
+export function isWholeTable({ filter, scan }: OpenScan): boolean {
+  return filter.predicate.kind === 'true' && scan.source.addedIn === undefined
+}
+
 /** How many files the scan looks at; unknown counts are taken for one. */
 export function candidateFileCount({ data }: OpenScan): number {
   let count = 0
@@ -81,12 +88,12 @@ export function candidateFileCount({ data }: OpenScan): number {
 
 /** Each manifest once: an incremental scan meets most of them in several lists. */
 async function listManifests(
-  { catalog, warehouse, metadata }: ScannedTable,
+  { catalog, warehouse, metadata, roots }: ScannedTable,
   { source }: PinnedScan,
 ): Promise<ManifestFile[]> {
   const manifests = new Map<string, ManifestFile>()
   for (const snapshot of source.snapshots) {
-    const list = await catalog.manifestLists.get(warehouse, { metadata, snapshot })
+    const list = await catalog.manifestLists.get(warehouse, { metadata, snapshot, roots })
     for (const manifest of list) {
       if (!manifests.has(manifest.manifestPath)) manifests.set(manifest.manifestPath, manifest)
     }

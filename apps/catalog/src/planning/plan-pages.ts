@@ -2,6 +2,8 @@ import { int, list } from '@timelake/iceberg/spec/decode'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { parseJson } from '@timelake/iceberg/spec/json'
 import type { JsonValue } from '@timelake/iceberg/spec/json-value'
+import type { ManifestFile } from '@timelake/iceberg/manifest/manifest-file'
+import type { PlacedManifest } from './open-scan.ts'
 
 /**
  * A run of the live files of a scan, in the order of its manifests and of the rows in them. Which of them pass the filter is
@@ -50,4 +52,55 @@ export function rowsOfPage(
     from: place === page.fromManifest ? page.fromRow : 0,
     to: place === page.toManifest ? Math.min(page.toRow, rowCount) : rowCount,
   }
+}
+
+/** The manifests that a page has rows of. */
+export function manifestsOfPage(
+  manifests: readonly PlacedManifest[],
+  { fromManifest, toManifest }: PlanPage,
+): readonly PlacedManifest[] {
+  return manifests.filter(({ place }) => place >= fromManifest && place <= toManifest)
+}
+
+/** Behind the last row of every manifest. */
+const END_ROW = 2 ** 31 - 1
+/** A manifest list with more files than this, or a manifest in it, is not believed. */
+const LISTED_FILES_MAX = 50_000_000
+const MANIFEST_FILES_MAX = 1_000_000
+
+/** Pages of so many of all files, by the counts of the manifest list; undefined where it does not tell them. */
+export function listedPages(
+  manifests: readonly PlacedManifest[],
+  countMax: number,
+): PlanPage[] | undefined {
+  const pages: PlanPage[] = []
+  let from = { place: 0, row: 0 }
+  let [count, sum] = [0, 0]
+  const close = (place: number, toRow: number): void => {
+    pages.push({ fromManifest: from.place, fromRow: from.row, toManifest: place, toRow })
+    count = 0
+  }
+  for (const { manifest, place } of manifests) {
+    const fileCount = listedFileCount(manifest)
+    sum += fileCount ?? Number.NaN
+    if (fileCount === undefined || sum > LISTED_FILES_MAX) return undefined
+    for (let row = 0; row < fileCount;) {
+      if (count === 0) from = { place, row }
+      const taken = Math.min(countMax - count, fileCount - row)
+      count += taken
+      row += taken
+      if (count === countMax) close(place, row === fileCount ? END_ROW : row)
+    }
+  }
+  const last = manifests.at(-1)
+  if (count > 0 && last !== undefined) close(last.place, END_ROW)
+  return pages
+}
+
+function listedFileCount(manifest: ManifestFile): number | undefined {
+  const { addedFilesCount, existingFilesCount } = manifest
+  if (addedFilesCount === undefined || existingFilesCount === undefined) return undefined
+  const count = addedFilesCount + existingFilesCount
+  const isLikely = addedFilesCount >= 0 && existingFilesCount >= 0 && count <= MANIFEST_FILES_MAX
+  return isLikely ? count : undefined
 }

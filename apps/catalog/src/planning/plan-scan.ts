@@ -6,7 +6,7 @@ import { printJson } from '@timelake/iceberg/spec/json'
 import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import { candidateFileCount, openScan, type OpenScan, type ScannedTable } from './open-scan.ts'
 import { encodePage, type PlanPage } from './plan-pages.ts'
-import { findPages, pageTasksText, type FoundPages } from './find-pages.ts'
+import { findListedPages, findPages, pageTasksText, type FoundPages } from './find-pages.ts'
 import { pinScan, type PinnedScan } from './pinned-scan.ts'
 import { runKeptPlan } from './run-kept-plan.ts'
 import type { PlanIdentity, TokenOwner } from './plan-tokens.ts'
@@ -25,8 +25,8 @@ export interface PlanOptions {
 export type StartedPlan = PlanResult & { readonly planId: string }
 
 /**
- * Plans a scan of the table as it is now. At once when it is small or the caller cannot poll: then the answer holds the files, or
- * plan tasks when they are many. Otherwise the database keeps the plan, and it is worked on behind the answer. Throws
+ * Plans a scan of the table as it is now. At once when it is small, of the whole table, or the caller cannot poll: then the answer holds
+ * the files, or plan tasks when they are many. Otherwise the database keeps the plan, and it is worked on behind the answer. Throws
  * ValidationFailedError for a request that does not fit the table, TableNotPlannableError, CorruptFileError, and what the store and the database throw.
  */
 export async function planScan(
@@ -40,10 +40,11 @@ export async function planScan(
   const { scan } = open
   const uuid = catalog.context.newUuid()
   const expiresAtMs = catalog.context.nowMs() + config.lifetimeMs
-  if (canPoll && candidateFileCount(open) > config.asyncFilesMax) {
+  const listed = await findListedPages(table, open)
+  if (listed === undefined && canPoll && candidateFileCount(open) > config.asyncFilesMax) {
     return submit(table, open, { uuid, isKept: true, expiresAtMs })
   }
-  const found = await findPages(table, open)
+  const found = listed ?? (await findPages(table, open))
   const isKept = found.pages.length > 1 && !fitsIntoTasks(scan, found.pages.length)
   if (isKept) {
     const pagesText = printJson(found.pages.map(encodePage))
@@ -123,6 +124,7 @@ export async function completePlan(
   return { ...base, planTasks }
 }
 
-function taskText(page: PlanPage, described: string): string {
+/** What a plan task says: its page, and the members that describe its scan. */
+export function taskText(page: PlanPage, described: string): string {
   return `{"page":${printJson(encodePage(page))},${described}}`
 }

@@ -35,9 +35,10 @@ const strangers: TokenOwner[] = [
 ]
 
 it('I51: opens tasks for their warehouse, table and caller alone, in every process', async () => {
-  const [token = ''] = await tokens.signTasks(OWNER, { texts: ['{"a":1}'], expiresAtMs: later() })
-  expect(await tokens.openTask(OWNER, token)).toBe('{"a":1}')
-  expect(await fromElsewhere.openTask(OWNER, token)).toBe('{"a":1}')
+  const task = { text: '{"a":1}', expiresAtMs: later() }
+  const [token = ''] = await tokens.signTasks(OWNER, { ...task, texts: [task.text] })
+  expect(await tokens.openTask(OWNER, token)).toEqual(task)
+  expect(await fromElsewhere.openTask(OWNER, token)).toEqual(task)
   for (const stranger of strangers) expect(await tokens.openTask(stranger, token)).toBeUndefined()
   expect(await tokens.openPlanId(OWNER, token)).toBeUndefined()
 })

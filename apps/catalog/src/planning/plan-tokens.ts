@@ -27,6 +27,11 @@ export interface PlanIdentity {
   readonly expiresAtMs: number
 }
 
+export interface OpenedTask {
+  readonly text: string
+  readonly expiresAtMs: number
+}
+
 const KEPT = 1
 
 interface Opened {
@@ -77,11 +82,13 @@ export class PlanTokens {
     )
   }
 
-  /** The text of a plan task; undefined as for plan ids. */
-  async openTask(owner: TokenOwner, planTask: string): Promise<string | undefined> {
+  /** What a plan task says; undefined as for plan ids. */
+  async openTask(owner: TokenOwner, planTask: string): Promise<OpenedTask | undefined> {
     const opened = await this.#open('task', owner, planTask)
     if (opened === undefined) return undefined
-    return inflateRawSync(opened.content, { maxOutputLength: TASK_TEXT_BYTES_MAX }).toString()
+    const { content, expiresAtMs } = opened
+    const text = inflateRawSync(content, { maxOutputLength: TASK_TEXT_BYTES_MAX }).toString()
+    return { text, expiresAtMs }
   }
 
   async #open(kind: TokenKind, owner: TokenOwner, token: string): Promise<Opened | undefined> {

@@ -1,5 +1,8 @@
+import type { TableRow } from '@timelake/database/table-row'
 import type { PlanResult } from '@timelake/iceberg/rest/plan-json'
+import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import { delegatedAccess } from '../access/delegate-access.ts'
+import { formerRootsOf } from '../access/table-scope.ts'
 import { findLoadableTable } from '../catalog/load-table.ts'
 import type { TableIdentifier } from '../catalog/table-identifier.ts'
 import { tableInPath } from '../http/path-names.ts'
@@ -12,6 +15,7 @@ export const POLL_AFTER = { 'retry-after': '1' } as const
 
 export interface CalledTable extends PlannedTable {
   readonly identifier: TableIdentifier
+  readonly row: TableRow
 }
 
 /** The table in the path with its metadata, and the caller. Throws NoSuchTableError, MetadataFileMissingError, and more. */
@@ -23,7 +27,9 @@ export async function plannedTable(call: RouteCall): Promise<CalledTable> {
   const { metadata } = await catalog.metadata.get(warehouse, row.metadataLocation)
   const { tableUuid } = metadata
   const owner = { warehouseId: warehouse.id, tableUuid, callerId: caller.id }
-  return { catalog, warehouse, identifier, metadata, owner }
+  const { formerRoots = [] } = await formerRootsOf(catalog, row)
+  const roots = [...tableRoots(metadata), ...formerRoots]
+  return { catalog, warehouse, identifier, row, metadata, roots, owner }
 }
 
 /** The id of a plan in the path, as it was sent. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { errorOf, textAt } from '../test-json.ts'
@@ -28,7 +29,9 @@ beforeAll(async () => {
 })
 afterAll(() => catalog.stop())
 
-const startPlan = async (body = {}) => textAt((await plan(catalog, table, body)).json, 'plan-id')
+const many = { filter: { type: 'not-null', term: 'value' } }
+const startPlan = async (body: JsonObject = many) =>
+  textAt((await plan(catalog, table, body)).json, 'plan-id')
 const few = { filter: { type: 'lt', term: 'ts', value: '1970-01-01T12:00:00+00:00' } }
 const keptPlans = () => catalog.database.query('select id from scan_plan')
 const call = (method: string, planId: string) =>

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@timelake/iceberg/spec/json-value'
 import { waitFor } from '@timelake/testing/wait-for'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeOnPostgres } from '../on-each-database.ts'
@@ -7,11 +8,17 @@ import { appendDays, makeDayTable, plan, plannedFiles, planTasks, tasks } from '
 import { makeNamespace, type TestTable } from '../test-tables.ts'
 
 const LIFETIME_MS = 60_000
-/** Every plan of a table with files is made while the caller polls. */
+/** Every plan of a table with files is made while the caller polls, but those of whole tables of more than a page. */
 const planning = { pageFilesMax: 2, asyncFilesMax: 0, lifetimeMs: LIFETIME_MS }
 const config = { planning: { ...planning, cacheBytesMax: 1_000_000, plansMax: 4 } }
 
-const submitted = async (catalog: TestCatalog, table: TestTable, body = {}): Promise<string> => {
+const EVERY_VALUE = { filter: { type: 'not-null', term: 'value' } }
+
+const submitted = async (
+  catalog: TestCatalog,
+  table: TestTable,
+  body: JsonObject = EVERY_VALUE,
+): Promise<string> => {
   const answer = await plan(catalog, table, body)
   expect(answer.status, answer.text).toBe(200)
   expect(member(answer.json, 'status')).toBe('submitted')
@@ -70,9 +77,20 @@ describe('one process', () => {
     expect(await filesOf(catalog, pinned, answer)).toEqual(['0', '1', '2'])
   })
 
+  it('gives tasks for a whole table at once, for it looks at no file', async () => {
+    const answer = await plan(catalog, table, {})
+    expect(member(answer.json, 'status')).toBe('completed')
+    expect(planTasks(answer)).toHaveLength(3)
+    expect(await filesOf(catalog, table, answer)).toEqual(['0', '1', '2', '3', '4'])
+    const again = await polled(catalog, table, textAt(answer.json, 'plan-id'))
+    expect(again.text).toBe(answer.text)
+  })
+
   it('answers PyIceberg at once, which cannot poll', async () => {
     for (const name of ['user-agent', 'x-client-version']) {
-      const answer = await plan(catalog, table, {}, { headers: { [name]: 'PyIceberg/0.12.0' } })
+      const answer = await plan(catalog, table, EVERY_VALUE, {
+        headers: { [name]: 'PyIceberg/0.12.0' },
+      })
       expect(member(answer.json, 'status')).toBe('completed')
       expect(await filesOf(catalog, table, answer)).toEqual(['0', '1', '2', '3', '4'])
     }
@@ -80,7 +98,7 @@ describe('one process', () => {
 
   it('says the same again of a plan that was answered at once', async () => {
     const headers = { 'user-agent': 'PyIceberg/0.12.0' }
-    const answer = await plan(catalog, table, {}, { headers })
+    const answer = await plan(catalog, table, EVERY_VALUE, { headers })
     const again = await polled(catalog, table, textAt(answer.json, 'plan-id'))
     expect(again.text).toBe(answer.text)
   })

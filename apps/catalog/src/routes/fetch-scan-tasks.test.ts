@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeOnPostgres } from '../on-each-database.ts'
 import { openTestCatalog, type TestCatalog } from '../open-test-catalog.ts'
 import { errorOf } from '../test-json.ts'
 import { appendDays, makeDayTable, plan, plannedFiles, planTasks, tasks } from '../test-plans.ts'
@@ -85,6 +86,37 @@ it('B120: a task whose snapshot was expired is gone', async () => {
   const removed = await catalog.call('POST', expiring.path, { body: { requirements: [], updates } })
   expect(removed.status, removed.text).toBe(200)
   await refusedAs404(expiring, task)
+})
+
+describeOnPostgres('two processes of which one gives out smaller pages', () => {
+  it('gives further tasks for a page that is too large for one answer', async () => {
+    const configOf = (pageFilesMax: number) => ({
+      planning: {
+        pageFilesMax,
+        asyncFilesMax: 1_000,
+        lifetimeMs: LIFETIME_MS,
+        cacheBytesMax: 1,
+        plansMax: 4,
+      },
+    })
+    const first = await openTestCatalog({ on: 'postgres', config: configOf(4) })
+    await makeNamespace(first, ['ns'])
+    const shared = await makeDayTable(first, 'shared')
+    await appendDays(first, shared, { snapshotId: 11n, days: [0, 1, 2, 3, 4] })
+    const second = await openTestCatalog({ sharing: first, config: configOf(3) })
+    try {
+      const [task = ''] = planTasks(await plan(first, shared, {}))
+      const large = await tasks(second, shared, task)
+      expect(plannedFiles(large)).toEqual([])
+      const pages = await Promise.all(
+        planTasks(large).map(async (each) => plannedFiles(await tasks(second, shared, each))),
+      )
+      expect(pages).toEqual([['0', '1', '2'], ['3']])
+    } finally {
+      await second.stop()
+      await first.stop()
+    }
+  })
 })
 
 it('refuses a request without a task', async () => {

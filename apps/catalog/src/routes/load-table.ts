@@ -45,7 +45,8 @@ async function answerWithAccess(
   const { request } = call
   const warehouse = warehouseOf(call)
   const loaded = await metadataOf(call, row)
-  const access = await findAccess(call, { warehouse, identifier, metadata: loaded.metadata })
+  const { metadata } = loaded
+  const access = await findAccess(call, { warehouse, identifier, metadata, row })
   const etag = loaded.etag(view, access)
   if (matchesETag(request, etag)) return { status: 304, headers: { etag } }
   return loadedTableAnswer(request, loaded, { view, access, etag })

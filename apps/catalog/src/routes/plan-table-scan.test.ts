@@ -66,6 +66,20 @@ it('gives out many files as tasks of so many, each file once and in order', asyn
   expect(pages).toEqual([['0', '1', '2'], ['3', '4', '5'], ['6']])
 })
 
+it('looks at no file of a whole table before its tasks are asked', async () => {
+  const lost = await makeDayTable(catalog, 'lost')
+  await appendDays(catalog, lost, { snapshotId: 41n, days: [0, 1, 2, 3] })
+  const manifest = `${lost.location}/metadata/00000000-0000-4000-8000-000000000041-m0.avro`
+  expect(await catalog.store.stat(manifest)).toBeDefined()
+  await catalog.store.delete(manifest)
+  const answer = await plan(catalog, lost, {})
+  expect(answer.status, answer.text).toBe(200)
+  const [task = ''] = planTasks(answer)
+  expect((await tasks(catalog, lost, task)).status).toBe(404)
+  const filter = { type: 'not-null', term: 'value' }
+  expect((await plan(catalog, lost, { filter })).status).toBe(404)
+})
+
 it('plans the snapshot that was asked for, and an empty table', async () => {
   const old = await plan(catalog, table, { 'snapshot-id': 11n })
   expect(plannedFiles(old)).toEqual(['0', '1'])
@@ -120,16 +134,22 @@ it('answers 404 for a table that is missing', async () => {
   expect(errorOf(answer).type).toBe('NoSuchTableException')
 })
 
-it('leaves a table to the client whose manifest lies with another table, and does not read it', async () => {
-  const other = await makeDayTable(catalog, 'others')
-  const hostile = await makeDayTable(catalog, 'hostile')
-  const manifestFolder = `${other.location}/metadata`
-  await appendDays(catalog, hostile, { snapshotId: 21n, days: [0], manifestFolder })
-  const answer = await plan(catalog, hostile, {})
-  expect(answer.status, answer.text).toBe(406)
-  expect(errorOf(answer).message).toContain('lies outside the table')
-  // The same files in the table's own folder are planned.
-  const sound = await makeDayTable(catalog, 'sound')
-  await appendDays(catalog, sound, { snapshotId: 21n, days: [0] })
-  expect((await plan(catalog, sound, {})).status).toBe(200)
-})
+it.each([
+  ['one page', [0]],
+  ['several', [0, 1, 2, 3]],
+])(
+  'leaves a table of %s to the client whose manifest lies with another table, and does not read it',
+  async (_, days) => {
+    const other = await makeDayTable(catalog, `others${days.length}`)
+    const hostile = await makeDayTable(catalog, `hostile${days.length}`)
+    const manifestFolder = `${other.location}/metadata`
+    await appendDays(catalog, hostile, { snapshotId: 21n, days, manifestFolder })
+    const answer = await plan(catalog, hostile, {})
+    expect(answer.status, answer.text).toBe(406)
+    expect(errorOf(answer).message).toContain('lies outside the table')
+    // The same files in the table's own folder are planned.
+    const sound = await makeDayTable(catalog, `sound${days.length}`)
+    await appendDays(catalog, sound, { snapshotId: 21n, days })
+    expect((await plan(catalog, sound, {})).status).toBe(200)
+  },
+)

@@ -5,7 +5,7 @@ import {
 import { includesRole } from '../access/caller.ts'
 import { TICKET_PARAMETER } from '../access/delegate-access.ts'
 import { reachableTable } from '../access/reachable-table.ts'
-import { scopeOf } from '../access/table-scope.ts'
+import { formerRootsOf, scopeOf } from '../access/table-scope.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { jsonAnswer } from '../http/json.ts'
 import { tableInPath } from '../http/path-names.ts'
@@ -29,11 +29,12 @@ export async function signRequest(call: RouteCall): Promise<HttpAnswer> {
   const request = decodeRemoteSignRequest(await readJson(call))
   const ticket =
     queryParameter(call.query, TICKET_PARAMETER) ?? request.properties[TICKET_PARAMETER]
-  const { identifier, metadata } = await reachableTable(call, tableInPath(call), ticket)
+  const { identifier, metadata, row } = await reachableTable(call, tableInPath(call), ticket)
   const role = call.caller.grants.roleAt(warehouse.id, identifier.levels)
   if (role === undefined) throw new ForbiddenError('the caller may not reach this table')
   const access = includesRole(role, 'writer') ? 'write' : 'read'
-  const signed = await broker.sign(request, scopeOf(metadata, access))
+  const moved = row === undefined ? {} : await formerRootsOf(call.catalog, row)
+  const signed = await broker.sign(request, scopeOf({ metadata, ...moved }, access))
   const { tableUuid } = metadata
   call.catalog.notedAccess.note(call, { mode: 'remote-signing', access, tableUuid })
   const answer = jsonAnswer(encodeRemoteSignResult(signed))

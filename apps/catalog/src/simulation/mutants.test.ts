@@ -15,8 +15,8 @@ interface Mutant {
   readonly options: Omit<ScheduleOptions, 'statements' | 'startProcess'>
 }
 
-/** The first schedule in which something is wrong. */
-async function findProblem({ comparesLocation, options }: Mutant) {
+/** The first schedule in which this goes wrong. */
+async function findProblem({ comparesLocation, options }: Mutant, problem: RegExp) {
   const statements = await modelStatements({ comparesLocation })
   for (let seed = 1; seed <= SCHEDULES_MAX; seed += 1) {
     const report = await runSchedule(seed, {
@@ -24,7 +24,7 @@ async function findProblem({ comparesLocation, options }: Mutant) {
       statements,
       startProcess: startSimulatedProcess,
     })
-    if (report.problems.length > 0) return report
+    if (report.problems.some((one) => problem.test(one))) return report
   }
   return undefined
 }
@@ -45,10 +45,15 @@ it.each<[string, Mutant, RegExp]>([
     { comparesLocation: true, options: { feedOrder: 'serial' } },
     /the feed gave the events/,
   ],
+  [
+    'a transaction that ends with each of its statements',
+    { comparesLocation: true, options: { commitsEachStatement: true } },
+    /half of transaction .* is there/,
+  ],
 ])(
   'the simulation finds %s',
   async (_, mutant, problem) => {
-    const report = await findProblem(mutant)
+    const report = await findProblem(mutant, problem)
     expect(report?.problems.join('\n')).toMatch(problem)
   },
   TEST_TIMEOUT_MS,
@@ -69,7 +74,7 @@ it(
     const statements = await modelStatements({ comparesLocation: true })
     const totals: Record<string, number> = {}
     const texts: string[] = []
-    for (let seed = 1; seed <= 60; seed += 1) {
+    for (let seed = 1; seed <= 100; seed += 1) {
       const report = await runSchedule(seed, { statements, startProcess: startSimulatedProcess })
       texts.push(...report.trace)
       for (const [outcome, count] of Object.entries(report.outcomes)) {
@@ -77,14 +82,21 @@ it(
       }
     }
     expect(totals).toMatchObject({
-      landed: expect.toSatisfy((count: number) => count > 150) as number,
+      landed: expect.toSatisfy((count: number) => count > 250) as number,
       failed: expect.any(Number) as number,
       unknown: expect.any(Number) as number,
+      'transaction landed': expect.toSatisfy((count: number) => count > 80) as number,
+      'transaction failed': expect.any(Number) as number,
+      'create landed': expect.toSatisfy((count: number) => count > 20) as number,
+      'drop landed': expect.toSatisfy((count: number) => count > 20) as number,
     })
-    expect(totals['pending']).toBeUndefined()
+    expect(Object.keys(totals).filter((outcome) => outcome.endsWith('pending'))).toEqual([])
     const trace = texts.join('\n')
     for (const fault of ['unsent', 'lost', 'late', 'unanswered', 'refused']) {
       expect(trace).toContain(`swapMany (${fault})`)
+    }
+    for (const statement of ['swapMetadataLocation', 'hold pointer', 'createTable', 'dropTable']) {
+      expect(trace).toContain(` ${statement}\n`)
     }
     expect(trace).toMatch(/process 4 /)
     expect(trace).toContain('answer 409')

@@ -13,6 +13,8 @@ import { makeCatalog } from '../start-catalog.ts'
 
 /** 32 bytes. */
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+/** Far more names than a world has: memory for more is reserved at each start. */
+const POINTERS_MAX = 100
 const LOG = pino({ level: 'silent' })
 
 /** The catalog as a process of a simulated world: all of it but the sockets. */
@@ -24,7 +26,7 @@ export const startSimulatedProcess: StartProcess = (parts) => {
 function optionsOf(parts: ProcessParts) {
   const { database, store, isOnlyWriter, nowMs, delay, newUuid } = parts
   return {
-    config: { ...defaultCatalogConfig, isOnlyWriter },
+    config: { ...defaultCatalogConfig, isOnlyWriter, pointerCacheEntriesMax: POINTERS_MAX },
     context: {
       database,
       stores: sameStoreForAll(store),

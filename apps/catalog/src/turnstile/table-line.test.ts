@@ -130,6 +130,22 @@ describe('writers who lost a race', () => {
     expect(calledNow()).toEqual(['b'])
   })
 
+  it('have all of their time from their answer on, when that had to wait for other processes', () => {
+    const ticket = line.load(a, 1)
+    if (ticket === undefined) throw new Error('a waits')
+    expect(calledNow()).toEqual(['a'])
+    load(b, 1)
+    line.extendTurn(ticket, 10_000)
+    const answeredMs = 1 + RULES.holdMsMax * 2
+    line.tick(answeredMs)
+    expect(calledNow()).toEqual([])
+    line.answered(a, head, answeredMs)
+    line.tick(answeredMs + FIRST_HOLD_MS - 1)
+    expect(calledNow()).toEqual([])
+    line.tick(answeredMs + FIRST_HOLD_MS)
+    expect(calledNow()).toEqual(['b'])
+  })
+
   it('I38 are answered anyway when they have waited for too long', () => {
     load(a, 1)
     load(b, 1)

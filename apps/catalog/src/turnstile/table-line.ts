@@ -132,13 +132,7 @@ export class TableLine {
     if (takesFreeLoad({ connection, crowd }, nowMs)) return undefined
     const debt = reasonToWait(caller, { connection, crowd }, nowMs)
     if (debt === undefined || this.#line.length >= LINE_LENGTH_MAX) return undefined
-    const ticket: Ticket = {
-      caller,
-      joinedMs: nowMs,
-      isRetry: debt.isLost,
-      lifeline,
-      isAnswer: false,
-    }
+    const ticket = { caller, joinedMs: nowMs, isRetry: debt.isLost, lifeline, isAnswer: false }
     this.#join(ticket, debt.isHead)
     this.#callNext(nowMs)
     return ticket
@@ -153,6 +147,8 @@ export class TableLine {
     if (connection.commitCount > 0) this.#crowdOf(caller).countLoad()
     const turn = this.#turn
     if (turn === undefined || !isOfTurn(turn, caller)) return
+    // The answer may have waited for other processes.
+    if (turn.head === undefined && !turn.ticket.isAnswer) turn.startMs = nowMs
     turn.head = head
     if (turn.ticket.isAnswer) turn.loader = caller.connection.id
     this.#extend(turn, nowMs)

@@ -12,6 +12,9 @@ import { baseOf, canLoseRace, headAfter, headOf } from './commit-race.ts'
 import type { CommitOutcome } from './turn.ts'
 import type { AdmittedLoad } from './turnstile.ts'
 
+/** Other processes may take so long until one of them lets this one commit to a table. */
+const PROCESS_TURN_MS_MAX = 10_000
+
 /** Waits until the load may be answered; undefined, without a wait, where nobody takes turns. */
 export function admitLoad(
   call: RouteCall,
@@ -49,7 +52,7 @@ export async function findInTurn(
       const found = await findTableRow(catalog, warehouse, identifier)
       if (found !== undefined) await admitted.pauseAppends(found.id)
     }
-    const row = await findLoadableTable(catalog, warehouse, identifier)
+    const row = await findInProcessTurn(catalog, table, admitted)
     const { metadata } = await catalog.metadata.get(warehouse, row.metadataLocation)
     admitted.answered(headOf(metadata))
     return row
@@ -57,6 +60,23 @@ export async function findInTurn(
     admitted.failed()
     throw error
   }
+}
+
+/** The row when no other process is about to commit to the table, as far as that can be had. */
+async function findInProcessTurn(
+  catalog: Catalog,
+  {
+    warehouse,
+    identifier,
+  }: { readonly warehouse: Warehouse; readonly identifier: TableIdentifier },
+  { holdMs, keepTurn }: AdmittedLoad,
+): Promise<TableRow> {
+  const { config, turns } = catalog
+  const row = await findLoadableTable(catalog, warehouse, identifier)
+  if (config.isOnlyWriter || holdMs === undefined) return row
+  keepTurn(PROCESS_TURN_MS_MAX)
+  const isTaken = await turns.expectCommit(row, holdMs)
+  return isTaken ? findLoadableTable(catalog, warehouse, identifier) : row
 }
 
 /** A change of one table as the turnstile sees it. */

@@ -22,6 +22,7 @@ export interface Turn {
 }
 
 export interface OpenTurn extends Turn {
+  startMs: number
   untilMs: number
   /** When its last load was answered, and with what. */
   loadedMs: number

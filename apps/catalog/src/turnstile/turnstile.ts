@@ -43,6 +43,10 @@ export interface AdmittedLoad {
    */
   readonly isRetry: boolean
   pauseAppends(lane: string): Promise<void>
+  /** How long a commit is waited for that builds on the answer; undefined when it is not its caller's turn. */
+  readonly holdMs: number | undefined
+  /** Has the turn last for so long at least, while the answer waits for something else. */
+  keepTurn(ms: number): void
   /** The state of main that the answer holds. */
   answered(head: Head): void
   /** There is no answer: the next one may come. */
@@ -217,6 +221,13 @@ export class Turnstile implements TurnstileGauges {
   ): AdmittedLoad {
     return {
       isRetry: ticket?.isRetry === true,
+      holdMs:
+        ticket !== undefined && open.line.turn?.ticket === ticket
+          ? open.line.holdMs(caller)
+          : undefined,
+      keepTurn: (ms) => {
+        if (ticket !== undefined) open.line.extendTurn(ticket, this.#options.nowMs() + ms)
+      },
       pauseAppends: async (lane) => {
         if (ticket !== undefined && open.line.turn?.ticket === ticket) {
           await this.#pauseAppends(open, lane, ticket)
@@ -368,6 +379,8 @@ export class Turnstile implements TurnstileGauges {
 const PASSED: AdmittedLoad = {
   isRetry: false,
   pauseAppends: async () => {},
+  holdMs: undefined,
+  keepTurn: () => {},
   answered: () => {},
   failed: () => {},
 }

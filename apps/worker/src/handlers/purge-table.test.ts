@@ -158,7 +158,7 @@ async function registerOther(
   expect(await createTable(lake.database, { ...table, nowMs: lake.clock.nowMs(), event })).toBe(
     'created',
   )
-  return { ...table, kind: 'table', levels: ['n'], version: 0n }
+  return { ...table, kind: 'table', levels: ['n'], version: 0n, rootState: 'unknown' }
 }
 
 /** A second warehouse in the same store, beside the first. */

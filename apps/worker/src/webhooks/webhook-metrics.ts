@@ -38,16 +38,17 @@ export function makeWebhookMetrics(options: WebhookMetricsOptions): WebhookMetri
 function registerStates({ database, registry, nowMs }: WebhookMetricsOptions): void {
   new Gauge({
     name: 'timelake_webhook_events',
-    help: 'Events that wait for another attempt or were given up',
+    help: 'Events that wait for another attempt, were given up, or were pruned before they were sent',
     labelNames: ['webhook', 'state'],
     registers: [registry],
     async collect() {
       const [webhooks, counts] = [await listWebhooks(database), await countDeliveries(database)]
       this.reset()
-      for (const { id, name } of webhooks) {
+      for (const { id, name, eventsLost } of webhooks) {
         const { waiting, deadLetters } = counts(id)
         this.set({ webhook: name, state: 'waiting' }, waiting)
         this.set({ webhook: name, state: 'dead' }, deadLetters)
+        this.set({ webhook: name, state: 'lost' }, Number(eventsLost))
       }
     },
   })

@@ -12,6 +12,7 @@ import { describeRaces, type UntilSomebodyWaits } from './describe-races.ts'
 import { describeScanPlans } from './describe-scan-plans.ts'
 import { describeSessions } from './describe-sessions.ts'
 import { describeSwapBatches } from './describe-swap-batches.ts'
+import { describeTableRoots } from './describe-table-roots.ts'
 import { describeTableSets } from './describe-table-sets.ts'
 import { describeTables } from './describe-tables.ts'
 import { describeViews } from './describe-views.ts'
@@ -44,6 +45,7 @@ export function describeDatabaseContract(
     describeSessions(useDatabase)
     describeNamespaces(useDatabase)
     describeTables(useDatabase)
+    describeTableRoots(useDatabase)
     describeViews(useDatabase)
     describeCommits(useDatabase)
     describeSwapBatches(useDatabase)

@@ -204,6 +204,16 @@ export function describeDroppedTables(useDatabase: UseDatabase): void {
       expect(await eventsOf(database, tableId)).toHaveLength(2)
     })
 
+    it('is not brought back by its own create, sent again', async () => {
+      const { database, table, tableId } = await world(true)
+      const before = await stateOf(tableId)
+      expect(await createTable(database, table)).toBe('exists')
+      expect(await begin(tableId)).toBe('begun')
+      expect(await createTable(database, table)).toBe('exists')
+      expect(await stateOf(tableId)).toMatchObject({ ...before, purgeStartedAtMs: 7 })
+      expect(await eventsOf(database, tableId)).toHaveLength(2)
+    })
+
     it('is refused once the purge has begun', async () => {
       const { namespace, tableId } = await world(true)
       await begin(tableId)

@@ -1,7 +1,10 @@
 import { waitFor } from '@timelake/testing/wait-for'
 import { describe, expect, it } from 'vitest'
 import { keepEventDetails } from '../event-details.ts'
+import { FEED_START } from '../feed-cursor.ts'
 import { type FeedEvent, type FeedFilter, feedEnd, openFeed, pruneFeed, readFeed } from '../feed.ts'
+import { noteLostEvents } from '../lost-events.ts'
+import { createWebhook, findWebhookById } from '../webhooks.ts'
 import { abandonExpiredRuns, beginJobRun, finishJobRun } from '../job-runs.ts'
 import { markEventsDispatched } from '../outbox.ts'
 import type { Database } from '../sql-session.ts'
@@ -143,6 +146,45 @@ export function describeFeed(useDatabase: UseDatabase): void {
       }
     })
 
+    it('I44 counts what goes before a webhook has read it, and moves on who misses nothing', async () => {
+      const database = await openedFeed(useDatabase)
+      await pruneAll(database)
+      const warehouse = await newWarehouse(database)
+      const filter = { warehouseIds: [warehouse.id] }
+      const start = await feedEnd(database)
+      for (const name of ['a', 'b', 'c', 'd']) await newNamespace(database, warehouse, [name])
+      const [a, b, c] = await readAll(database, { filter, limit: 10, count: 4, after: start })
+      const made = (text: string, feedCursor = start) => newWebhook(database, text, feedCursor)
+      const all = await made('all')
+      const ahead = await made('all', c?.cursor)
+      const halfway = await made('all', a?.cursor)
+      const fresh = await made('all', FEED_START)
+      const elsewhere = await made('elsewhere')
+      await markEventsDispatched(database, [a?.seq ?? 0n, b?.seq ?? 0n, c?.seq ?? 0n], NOW_MS)
+      const prune = (limit: number) =>
+        pruneFeed(database, {
+          createdBeforeMs: NOW_MS + 1,
+          limit,
+          beforePruning: (session, last) =>
+            noteLostEvents(session, {
+              last,
+              nowMs: NOW_MS + 9,
+              filterOf: (text) => ({ warehouseIds: [text === 'all' ? warehouse.id : 'none'] }),
+            }),
+        })
+      expect(await prune(2)).toBe(2)
+      expect(await prune(2)).toBe(1)
+      expect(await prune(2)).toBe(0)
+      const lost = { eventsLostAtMs: NOW_MS + 9 }
+      const none = { eventsLost: 0n, eventsLostAtMs: undefined }
+      const row = (id: string) => findWebhookById(database, id)
+      expect(await row(all)).toMatchObject({ ...lost, eventsLost: 3n, feedCursor: start })
+      expect(await row(fresh)).toMatchObject({ ...lost, eventsLost: 3n, feedCursor: FEED_START })
+      expect(await row(halfway)).toMatchObject({ ...lost, eventsLost: 2n })
+      expect(await row(ahead)).toMatchObject({ ...none, feedCursor: c?.cursor })
+      expect(await row(elsewhere)).toMatchObject({ ...none, feedCursor: c?.cursor })
+    })
+
     it('keeps the first details that it is given, with the event', async () => {
       const database = await openedFeed(useDatabase)
       const warehouse = await newWarehouse(database)
@@ -251,6 +293,17 @@ export async function readAll(
   await waitFor(isDone, { timeoutMs: WAIT_MS_MAX })
   expect(events).toHaveLength(count)
   return events
+}
+
+async function newWebhook(database: Database, filter: string, feedCursor: string) {
+  const id = newId()
+  const outcome = await createWebhook(database, {
+    ...{ id, name: `hook-${id}`, url: 'https://receiver.example/', filter, feedCursor },
+    ...{ sealedSecret: 'v1.sealed', attemptsMax: 5, retryForMs: 1_000, pausedReason: undefined },
+    ...{ nowMs: NOW_MS, countMax: 1_000_000 },
+  })
+  expect(outcome.outcome).toBe('created')
+  return id
 }
 
 async function pruneAll(database: Database): Promise<void> {

@@ -155,6 +155,40 @@ export function describeRaces(
       }
       expect(await race(both, 'committed')).toEqual(refused(LocationTakenError))
     })
+
+    it.each([
+      ['a new table', 'a/data'],
+      ['data inside it', 'a/data/below'],
+      ['data around it', 'a'],
+    ])('I15 lets one of two have a folder that a property names: %s', async (what, place) => {
+      const { database, namespace } = await world()
+      const [taken, wanted] = [`${namespace.location}/a/data`, `${namespace.location}/${place}`]
+      const owner = await newTable(database, namespace, 'owner')
+      const next =
+        what === 'a new table'
+          ? tableAt(namespace, place, 'next')
+          : { ...tableAt(namespace, 'next', 'next'), extraRoots: [{ location: wanted }] }
+      const roots = { extra: [taken], fresh: [taken], left: [owner.location] }
+      const both = {
+        first: (session: SqlSession) =>
+          swapMetadataLocation(session, { ...swapOf(owner, 'm1'), roots }),
+        second: () => createTable(database, next),
+      }
+      expect(await race(both, 'committed')).toEqual(refused(LocationTakenError))
+      const create = { ...next, id: newId() }
+      const late = await newTable(database, namespace, 'late')
+      const other = `${namespace.location}/b`
+      const there = { ...create, location: `${other}/next`, extraRoots: [] }
+      const turned = {
+        first: (session: SqlSession) => createTable(session, there),
+        second: () =>
+          swapMetadataLocation(database, {
+            ...swapOf(late, 'm1'),
+            roots: { extra: [other], fresh: [other], left: [late.location] },
+          }),
+      }
+      expect(await race(turned, 'committed')).toEqual(refused(LocationTakenError))
+    })
   })
 
   describe('races for a pointer', () => {

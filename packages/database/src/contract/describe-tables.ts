@@ -53,6 +53,7 @@ export function describeTables(useDatabase: UseDatabase): void {
         location: table.location,
         metadataLocation: table.metadataLocation,
         version: 0n,
+        rootState: 'unknown' as const,
       }
       const name = { warehouseId: warehouse.id, levels: ['ns'], name: 't' }
       expect(await findTable(database, name)).toEqual(row)

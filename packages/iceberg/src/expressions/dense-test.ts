@@ -1,6 +1,9 @@
 import type { BoundsColumn } from '../scan/metrics-table.ts'
+import { applyTransform } from '../spec/apply-transform.ts'
 import type { SingleValue } from '../spec/single-value.ts'
-import type { LeafPredicate } from './expression.ts'
+import type { Transform } from '../spec/transform.ts'
+import type { BoundTerm, CompareOperator, LeafPredicate } from './expression.ts'
+import { compareLoosely } from './value-order.ts'
 
 type DenseBounds = NonNullable<BoundsColumn['dense']>
 type DenseValues = DenseBounds['lower']
@@ -9,12 +12,28 @@ type DenseValues = DenseBounds['lower']
  * The same answers as from the bounds of each row, without a call or an allocation for a row: 64-bit integers are compared as two
  * halves. Undefined where this way does not fit the predicate. Bounds in the wrong order are not looked for.
  */
-export function denseTest(
-  leaf: LeafPredicate,
+export function compileDenseTest(leaf: LeafPredicate): (bounds: DenseBounds) => DenseTest {
+  if (leaf.kind !== 'compare') return () => undefined
+  const { operator, literal, term } = leaf
+  if (term.transform.kind === 'identity') {
+    return (bounds) => testOf(operator, bounds, literal)
+  }
+  if (!ORDER_KEEPING.has(term.transform.kind)) return () => undefined
+  const integers = new Map<IntegerRange, TermSteps>()
+  return (bounds) => {
+    const range = rangeOf(bounds)
+    if (range === undefined) return undefined
+    let steps = integers.get(range)
+    if (steps === undefined) integers.set(range, (steps = stepsOf(term, literal, range)))
+    return termTest(operator, bounds, steps)
+  }
+}
+
+function testOf(
+  operator: CompareOperator,
   { lower, upper }: DenseBounds,
-): ((row: number) => boolean) | undefined {
-  if (leaf.kind !== 'compare' || leaf.term.transform.kind !== 'identity') return undefined
-  const { operator, literal } = leaf
+  literal: SingleValue,
+): DenseTest {
   switch (operator) {
     case 'lt':
       return below(lower, literal)
@@ -24,15 +43,98 @@ export function denseTest(
       return above(upper, literal)
     case 'gt-eq':
       return notBelow(upper, literal)
-    case 'eq': {
-      const isStarted = notAbove(lower, literal)
-      const isOpen = notBelow(upper, literal)
-      if (isStarted === undefined || isOpen === undefined) return undefined
-      return (row) => isStarted(row) && isOpen(row)
-    }
+    case 'eq':
+      return both(notAbove(lower, literal), notBelow(upper, literal))
     default:
       return undefined
   }
+}
+
+/** Where the values of a term reach the literal, and where they go beyond it; undefined where no value of the column does. */
+interface TermSteps {
+  readonly reached: SingleValue | undefined
+  readonly passed: SingleValue | undefined
+}
+
+/** Of a term that keeps the order of its column: what it says of the bounds is said of the column's own values. */
+function termTest(
+  operator: CompareOperator,
+  { lower, upper }: DenseBounds,
+  { reached, passed }: TermSteps,
+): DenseTest {
+  switch (operator) {
+    case 'lt':
+      return isBefore(lower, reached)
+    case 'lt-eq':
+      return isBefore(lower, passed)
+    case 'gt':
+      return isFrom(upper, passed)
+    case 'gt-eq':
+      return isFrom(upper, reached)
+    case 'eq':
+      return both(isBefore(lower, passed), isFrom(upper, reached))
+    default:
+      return undefined
+  }
+}
+
+function isBefore(values: DenseValues, step: SingleValue | undefined): DenseTest {
+  return step === undefined ? () => true : below(values, step)
+}
+
+function isFrom(values: DenseValues, step: SingleValue | undefined): DenseTest {
+  return step === undefined ? () => false : notBelow(values, step)
+}
+
+function both(first: DenseTest, second: DenseTest): DenseTest {
+  if (first === undefined || second === undefined) return undefined
+  return (row) => first(row) && second(row)
+}
+
+const ORDER_KEEPING: ReadonlySet<Transform['kind']> = new Set([
+  'year',
+  'month',
+  'day',
+  'hour',
+  'truncate',
+])
+
+type IntegerRange = typeof INT32 | typeof INT64
+const INT32 = { bits: 32n, valueOf: Number } as const
+const INT64 = { bits: 64n, valueOf: (value: bigint): bigint => value } as const
+
+function rangeOf({ lower }: DenseBounds): IntegerRange | undefined {
+  if (lower instanceof BigInt64Array) return INT64
+  return lower instanceof Int32Array ? INT32 : undefined
+}
+
+function stepsOf(term: BoundTerm, literal: SingleValue, range: IntegerRange): TermSteps {
+  const order = (value: bigint): number =>
+    // `as`: reason: a value that is not null never becomes null.
+    compareLoosely(
+      applyTransform(term.transform, term.type, range.valueOf(value)) as SingleValue,
+      literal,
+    )
+  const first = (isBeyond: (value: bigint) => boolean): SingleValue | undefined => {
+    const found = firstIn(range, isBeyond)
+    return found === undefined ? undefined : range.valueOf(found)
+  }
+  return {
+    reached: first((value) => order(value) >= 0),
+    passed: first((value) => order(value) > 0),
+  }
+}
+
+/** The least integer for which it is so, when it is for all above it. */
+function firstIn({ bits }: IntegerRange, isBeyond: (value: bigint) => boolean): bigint | undefined {
+  const end = 1n << (bits - 1n)
+  let [low, high] = [-end, end]
+  while (low < high) {
+    const middle = (low + high) >> 1n
+    if (isBeyond(middle)) high = middle
+    else low = middle + 1n
+  }
+  return low === end ? undefined : low
 }
 
 type DenseTest = ((row: number) => boolean) | undefined

@@ -197,7 +197,9 @@ describe('compileMetricsFilter', () => {
       { kind: 'int' },
       { kind: 'long' },
       { kind: 'double' },
+      { kind: 'date' },
       { kind: 'timestamp' },
+      { kind: 'timestamptz_ns' },
     ]
     const scenario = fc.constantFrom(...types).chain((type) =>
       fc.tuple(

@@ -1,6 +1,6 @@
 import type { BoundsColumn, CountColumn, MetricsTable } from '../scan/metrics-table.ts'
 import { assertNever } from '../spec/invariant.ts'
-import { denseTest } from './dense-test.ts'
+import { compileDenseTest } from './dense-test.ts'
 import type { LeafPredicate, Predicate } from './expression.ts'
 import { compileTerm, isMute } from './project-predicate.ts'
 import { compareLoosely, formOfType } from './value-order.ts'
@@ -109,12 +109,13 @@ function compileUnary({
 function compileComparison(leaf: Exclude<LeafPredicate, { kind: 'unary' }>): OpenTest {
   const { fieldId, type, transform } = leaf.term
   const test = compileTerm(leaf)
+  const dense = compileDenseTest(leaf)
   const mayHoldNan = type.kind === 'float' || type.kind === 'double'
   const isNanSought = mayHoldNan && test.matchesNan !== 'never'
   return (table) => {
     const counts = table.counts(fieldId)
     const bounds = table.bounds(fieldId, type)
-    const isBetween = bounds === undefined ? always : betweenTest(leaf, test, bounds)
+    const isBetween = bounds === undefined ? always : betweenTest(bounds, test, dense)
     if (counts === undefined) return test.matchesNull || isNanSought ? always : isBetween
     if (test.matchesNull) {
       return (row) =>
@@ -132,11 +133,11 @@ function compileComparison(leaf: Exclude<LeafPredicate, { kind: 'unary' }>): Ope
 
 /** Whether a value between a file's bounds might match; `always` where no bound is there. */
 function betweenTest(
-  leaf: Exclude<LeafPredicate, { kind: 'unary' }>,
-  test: ValueTest,
   bounds: BoundsColumn,
+  test: ValueTest,
+  dense: ReturnType<typeof compileDenseTest>,
 ): RowTest {
-  const fast = bounds.dense && denseTest(leaf, bounds.dense)
+  const fast = bounds.dense && dense(bounds.dense)
   if (fast !== undefined) return fast
   return (row) => {
     const lower = bounds.lower(row)

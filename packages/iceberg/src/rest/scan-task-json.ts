@@ -37,9 +37,10 @@ export interface ScanTaskEncoding {
  * the description of the protocol says. Spec: REST catalog, ScanTasks.
  */
 export function encodeScanTasks(tasks: Iterable<ScanTask>, encoding: ScanTaskEncoding): string {
-  const deletes = new DeleteFileTexts(encoding)
+  const files = new FileTexts(encoding)
+  const deletes = new DeleteFileTexts(files)
   const residuals = new Map<Predicate, string>()
-  let text = ''
+  const texts: string[] = []
   for (const { file, deletes: applied, residual } of tasks) {
     let residualText = residuals.get(residual)
     if (residualText === undefined) {
@@ -48,20 +49,20 @@ export function encodeScanTasks(tasks: Iterable<ScanTask>, encoding: ScanTaskEnc
     }
     const references =
       applied.length === 0 ? '' : `,"delete-file-references":[${deletes.references(applied)}]`
-    text += `${text === '' ? '' : ','}{"data-file":${fileText(file, encoding)}${references},"residual-filter":${residualText}}`
+    texts.push(`{"data-file":${files.textOf(file)}${references},"residual-filter":${residualText}}`)
   }
-  const files = deletes.text === '' ? '' : `,"delete-files":[${deletes.text}]`
-  return `"file-scan-tasks":[${text}]${files}`
+  const deleteFiles = deletes.text === '' ? '' : `,"delete-files":[${deletes.text}]`
+  return `"file-scan-tasks":[${texts.join(',')}]${deleteFiles}`
 }
 
 /** The delete files of one body, each once: several deletion vectors may share a Puffin file. */
 class DeleteFileTexts {
   text = ''
-  readonly #encoding: ScanTaskEncoding
+  readonly #files: FileTexts
   readonly #places = new Map<string, number>()
 
-  constructor(encoding: ScanTaskEncoding) {
-    this.#encoding = encoding
+  constructor(files: FileTexts) {
+    this.#files = files
   }
 
   references(files: readonly PlannedFile[]): string {
@@ -75,24 +76,101 @@ class DeleteFileTexts {
     if (known !== undefined) return known
     const place = this.#places.size
     this.#places.set(key, place)
-    this.text += `${place === 0 ? '' : ','}${fileText(file, this.#encoding)}`
+    this.text += `${place === 0 ? '' : ','}${this.#files.textOf(file)}`
     return place
   }
 }
 
-function fileText(file: PlannedFile, encoding: ScanTaskEncoding): string {
-  const { dataFile, specId, sequenceNumber } = file
-  const partition = encoding.partitions.get(specId)
-  invariant(partition !== undefined, `no partition type for spec ${specId}`)
-  const { content, fileFormat } = dataFile
-  const base =
-    `{"content":"${content}","file-path":${JSON.stringify(dataFile.filePath)},` +
-    `"file-format":${JSON.stringify(fileFormat === 'PARQUET' ? 'parquet' : fileFormat.toLowerCase())},` +
-    `"spec-id":${specId},"partition":${partitionText(dataFile.partition, partition)},` +
-    `"file-size-in-bytes":${dataFile.fileSizeBytes},"record-count":${dataFile.recordCount},` +
-    // @NOTE not in the protocol's description; readers of merge-on-read tables need it
-    `"data-sequence-number":${sequenceNumber}`
-  return `${base}${optionalText(dataFile)}${metricsText(dataFile, encoding.statsFieldIds)}}`
+/** Files of one body: what many of them share is written once. */
+class FileTexts {
+  readonly #encoding: ScanTaskEncoding
+  /** By the very same array, which the files of a manifest share; of a spec and a partition. */
+  readonly #partitions = new Map<number, Map<readonly PartitionValue[], string>>()
+  readonly #offsets = new Map<readonly bigint[], string>()
+  readonly #formats = new Map<string, string>()
+  #last: SharedText | undefined = undefined
+
+  constructor(encoding: ScanTaskEncoding) {
+    this.#encoding = encoding
+  }
+
+  textOf(file: PlannedFile): string {
+    const { dataFile } = file
+    const base =
+      `{"content":"${dataFile.content}","file-path":${JSON.stringify(dataFile.filePath)}` +
+      `${this.#sharedText(file)}${dataFile.fileSizeBytes},"record-count":${dataFile.recordCount},` +
+      // @NOTE not in the protocol's description; readers of merge-on-read tables need it
+      `"data-sequence-number":${file.sequenceNumber}`
+    const metrics = metricsText(dataFile, this.#encoding.statsFieldIds)
+    return `${base}${this.#optionalText(dataFile)}${metrics}}`
+  }
+
+  /** What the files of a partition tend to have in common. */
+  #sharedText({ specId, dataFile }: PlannedFile): string {
+    const { fileFormat, partition } = dataFile
+    const last = this.#last
+    const isSame =
+      last?.partition === partition && last.specId === specId && last.fileFormat === fileFormat
+    if (isSame) return last.text
+    const text =
+      `,"file-format":${this.#formatText(fileFormat)},"spec-id":${specId},` +
+      `"partition":${this.#partitionText(specId, partition)},"file-size-in-bytes":`
+    this.#last = { specId, fileFormat, partition, text }
+    return text
+  }
+
+  #formatText(format: string): string {
+    return remembered(this.#formats, format, () => JSON.stringify(format.toLowerCase()))
+  }
+
+  #partitionText(specId: number, values: readonly PartitionValue[]): string {
+    const known = remembered(this.#partitions, specId, () => new Map())
+    return remembered(known, values, () => {
+      const partition = this.#encoding.partitions.get(specId)
+      invariant(partition !== undefined, `no partition type for spec ${specId}`)
+      return partitionText(values, partition)
+    })
+  }
+
+  #optionalText(file: DataFile): string {
+    let text = ''
+    const { splitOffsets } = file
+    if (file.keyMetadata !== undefined) text += `,"key-metadata":"${hexOf(file.keyMetadata)}"`
+    if (splitOffsets !== undefined) {
+      text += remembered(
+        this.#offsets,
+        splitOffsets,
+        () => `,"split-offsets":[${splitOffsets.join(',')}]`,
+      )
+    }
+    if (file.equalityIds !== undefined && file.content === 'equality-deletes') {
+      text += `,"equality-ids":[${file.equalityIds.join(',')}]`
+    }
+    if (file.sortOrderId !== undefined) text += `,"sort-order-id":${file.sortOrderId}`
+    if (file.firstRowId !== undefined) text += `,"first-row-id":${file.firstRowId}`
+    if (file.referencedDataFile !== undefined) {
+      // @NOTE not in the protocol's description; without it nobody knows what a deletion vector is of
+      text += `,"referenced-data-file":${JSON.stringify(file.referencedDataFile)}`
+    }
+    if (file.contentOffset !== undefined) text += `,"content-offset":${file.contentOffset}`
+    if (file.contentSizeBytes !== undefined) {
+      text += `,"content-size-in-bytes":${file.contentSizeBytes}`
+    }
+    return text
+  }
+}
+
+interface SharedText {
+  readonly specId: number
+  readonly fileFormat: string
+  readonly partition: readonly PartitionValue[]
+  readonly text: string
+}
+
+function remembered<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = known.get(key)
+  if (value === undefined) known.set(key, (value = make()))
+  return value
 }
 
 function partitionText(values: readonly PartitionValue[], { fields }: PartitionType): string {
@@ -111,37 +189,22 @@ function valueText(type: IcebergType, value: PartitionValue): string {
   return printJson(encodeJsonValue(type, value))
 }
 
-function optionalText(file: DataFile): string {
-  let text = ''
-  if (file.keyMetadata !== undefined) text += `,"key-metadata":"${hexOf(file.keyMetadata)}"`
-  if (file.splitOffsets !== undefined) text += `,"split-offsets":[${file.splitOffsets.join(',')}]`
-  if (file.equalityIds !== undefined && file.content === 'equality-deletes') {
-    text += `,"equality-ids":[${file.equalityIds.join(',')}]`
-  }
-  if (file.sortOrderId !== undefined) text += `,"sort-order-id":${file.sortOrderId}`
-  if (file.firstRowId !== undefined) text += `,"first-row-id":${file.firstRowId}`
-  if (file.referencedDataFile !== undefined) {
-    // @NOTE not in the protocol's description; without it nobody knows what a deletion vector is of
-    text += `,"referenced-data-file":${JSON.stringify(file.referencedDataFile)}`
-  }
-  if (file.contentOffset !== undefined) text += `,"content-offset":${file.contentOffset}`
-  if (file.contentSizeBytes !== undefined) {
-    text += `,"content-size-in-bytes":${file.contentSizeBytes}`
-  }
-  return text
-}
-
-const print = (count: bigint) => String(count)
+const countText = (count: bigint) => String(count)
+const boundText = (bytes: Uint8Array) => `"${hexOf(bytes)}"`
 
 function metricsText(file: DataFile, wanted: ReadonlySet<number> | undefined): string {
   if (wanted === undefined || wanted.size === 0 || file.content !== 'data') return ''
+  const counts = (name: string, map: ReadonlyMap<number, bigint> | undefined): string =>
+    mapText(name, map, { wanted, print: countText })
+  const bounds = (name: string, map: ReadonlyMap<number, Uint8Array> | undefined): string =>
+    mapText(name, map, { wanted, print: boundText })
   return (
-    mapText('column-sizes', file.columnSizesBytes, { wanted, print }) +
-    mapText('value-counts', file.valueCounts, { wanted, print }) +
-    mapText('null-value-counts', file.nullValueCounts, { wanted, print }) +
-    mapText('nan-value-counts', file.nanValueCounts, { wanted, print }) +
-    mapText('lower-bounds', file.lowerBounds, { wanted, print: boundText }) +
-    mapText('upper-bounds', file.upperBounds, { wanted, print: boundText })
+    counts('column-sizes', file.columnSizesBytes) +
+    counts('value-counts', file.valueCounts) +
+    counts('null-value-counts', file.nullValueCounts) +
+    counts('nan-value-counts', file.nanValueCounts) +
+    bounds('lower-bounds', file.lowerBounds) +
+    bounds('upper-bounds', file.upperBounds)
   )
 }
 
@@ -150,18 +213,24 @@ function mapText<Value>(
   map: ReadonlyMap<number, Value> | undefined,
   choice: { readonly wanted: ReadonlySet<number>; readonly print: (value: Value) => string },
 ): string {
-  if (map === undefined) return ''
-  const ids = [...map.keys()].filter((id) => choice.wanted.has(id))
-  if (ids.length === 0) return ''
-  // `as`: the ids are the map's own.
-  const values = ids.map((id) => choice.print(map.get(id) as Value))
-  return `,"${name}":{"keys":[${ids.join(',')}],"values":[${values.join(',')}]}`
+  if (map === undefined || map.size === 0) return ''
+  let keys = ''
+  let values = ''
+  for (const [id, value] of map) {
+    if (!choice.wanted.has(id)) continue
+    const comma = keys === '' ? '' : ','
+    keys += `${comma}${id}`
+    values += `${comma}${choice.print(value)}`
+  }
+  return keys === '' ? '' : `,"${name}":{"keys":[${keys}],"values":[${values}]}`
 }
 
-function boundText(bytes: Uint8Array): string {
-  return `"${hexOf(bytes)}"`
-}
+const HEX = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0').toUpperCase(),
+)
 
 function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex').toUpperCase()
+  let text = ''
+  for (const byte of bytes) text += HEX[byte]
+  return text
 }

@@ -34,6 +34,21 @@ export class BytePool {
     if (this.used !== this.count * (this.ends[0] ?? 0)) this.isEven = false
   }
 
+  /** Whether a string that is here has the bytes between `start` and `end`. */
+  equals(
+    index: number,
+    bytes: { readonly source: Uint8Array; readonly start: number; readonly end: number },
+  ): boolean {
+    const { source, start } = bytes
+    const from = index === 0 ? 0 : (this.ends[index - 1] ?? 0)
+    const length = (this.ends[index] ?? 0) - from
+    if (length !== bytes.end - start) return false
+    for (let at = 0; at < length; at += 1) {
+      if (this.bytes[from + at] !== source[start + at]) return false
+    }
+    return true
+  }
+
   finish(): ByteStrings {
     const pool = this.bytes.slice(0, this.used)
     if (this.isEven) return evenStrings(pool, this.count)

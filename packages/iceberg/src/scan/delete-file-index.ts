@@ -21,6 +21,8 @@ export interface DeleteFile {
 /** The delete files of a snapshot by what they can apply to. Spec: Scan Planning. */
 export interface DeleteFileIndex {
   readonly isEmpty: boolean
+  /** Columns whose metrics in a data file are compared with those of equality deletes, each once. */
+  readonly equalityFieldIds: readonly number[]
   /** The delete files that apply to a data file. Throws CorruptFileError for a deletion vector of no file, or several of one. */
   deletesFor(manifest: ScanManifest, row: number): readonly DeleteFile[]
 }
@@ -63,6 +65,7 @@ class SortedDeletes implements DeleteFileIndex {
   private readonly positionsByPath = new Map<string, DeleteGroup>()
   private readonly vectors = new Map<string, DeleteRef>()
   private readonly groupsByPartition = new WeakMap<ScanManifest, (PartitionGroups | undefined)[]>()
+  private readonly fieldIds = new Set<number>()
   readonly isEmpty: boolean
 
   constructor(manifests: readonly ScanManifest[], metadata: TableMetadata) {
@@ -85,6 +88,7 @@ class SortedDeletes implements DeleteFileIndex {
       const isGlobal = this.globalIds.has(manifest.specId)
       const group = isGlobal ? this.global : groupOf(this.equalities, partitionOf(manifest, row))
       group.push({ manifest, row, sequenceNumber })
+      for (const fieldId of manifest.equalityIds(row) ?? []) this.fieldIds.add(fieldId)
       return
     }
     const referencedDataFile = pathOf(manifest, row)
@@ -96,6 +100,10 @@ class SortedDeletes implements DeleteFileIndex {
     } else {
       groupOf(this.positionsByPath, referencedDataFile).push({ manifest, row, sequenceNumber })
     }
+  }
+
+  get equalityFieldIds(): readonly number[] {
+    return [...this.fieldIds]
   }
 
   private addVector(vector: DeleteRef, path: string): void {

@@ -13,15 +13,13 @@ import { textOf } from './byte-pool.ts'
 import { MetricColumnsBuilder, type MetricColumn } from './metric-columns.ts'
 import { NumberColumnBuilder, type NumberColumn } from './number-column.ts'
 import { PathColumnBuilder, type PathColumn } from './path-column.ts'
-import { RepeatedColumnBuilder, type RepeatedColumn } from './repeated-column.ts'
+import { RepeatedColumnBuilder, type RepeatedColumn, type StoredColumn } from './repeated-column.ts'
 import type { ScanManifestOptions } from './scan-manifest.ts'
 import { readKept, walkEntries } from './walk-entries.ts'
 import { NUMBER, RANGE, type NumberSlot, type RangeSlot, type WalkedEntry } from './walked-entry.ts'
 
 /** The live entries of a manifest by column, everything inherited. */
 export interface EntryColumns {
-  readonly container: AvroContainer
-  readonly plan: RecordPlan
   readonly rowCount: number
   readonly statuses: NumberColumn
   readonly contents: NumberColumn
@@ -37,12 +35,14 @@ export interface EntryColumns {
   readonly filePaths: PathColumn
   readonly fileFormats: RepeatedColumn<string>
   readonly partitions: RepeatedColumn<readonly PartitionValue[]>
-  readonly splitOffsets: RepeatedColumn<readonly bigint[] | undefined>
-  readonly equalityIds: RepeatedColumn<readonly number[] | undefined>
-  readonly keyMetadata: RepeatedColumn<Uint8Array | undefined>
+  readonly splitOffsets: StoredColumn<readonly bigint[] | undefined>
+  readonly equalityIds: StoredColumn<readonly number[] | undefined>
+  readonly keyMetadata: StoredColumn<Uint8Array | undefined>
   /** Empty where a file has none. */
   readonly referencedDataFiles: PathColumn
   readonly metrics: ReadonlyMap<number, MetricColumn>
+  /** Whether the entries are written with partitions as some writers mark them: see withFixedPartitionsAsBytes. */
+  readonly isQuirky: boolean
   readonly sizeBytes: number
 }
 
@@ -50,29 +50,39 @@ const CONTENTS: readonly FileContent[] = ['data', 'position-deletes', 'equality-
 const DELETED = 2
 const CAPACITY_MAX = 100_000
 
-/** Throws CorruptFileError. */
+/** Keeps nothing of the container. Throws CorruptFileError. */
 export function decodeEntryColumns(
   container: AvroContainer,
   options: ScanManifestOptions,
 ): EntryColumns {
   try {
-    return decodeWithSchema(container, container.schema, options)
+    return { ...decodeWithSchema(container, container.schema, options), isQuirky: false }
   } catch (error) {
     const quirky = withFixedPartitionsAsBytes(container.schema)
     if (!(error instanceof CorruptFileError) || quirky === undefined) throw error
-    return decodeWithSchema(container, quirky, options)
+    return { ...decodeWithSchema(container, quirky, options), isQuirky: true }
   }
 }
 
-/** The metrics of further columns of the same entries. */
+/** The metrics of further columns of the same file. Throws CorruptFileError for another one. */
 export function readMetricColumns(
-  { container, plan, rowCount }: EntryColumns,
+  container: AvroContainer,
+  { rowCount, isQuirky }: EntryColumns,
   fieldIds: readonly number[],
 ): Map<number, MetricColumn> {
+  const { what } = container
+  const quirky = isQuirky ? withFixedPartitionsAsBytes(container.schema) : undefined
+  const plan = planRecord(quirky ?? container.schema, ENTRY_FIELDS.fields, what)
   const builder = new MetricColumnsBuilder(fieldIds, rowCount)
+  let count = 0
   walkEntries(container, { plan, fieldIds, isMetricsOnly: true }, (entry) => {
-    if (entry.number(NUMBER.status) !== DELETED) builder.push(entry)
+    if (entry.number(NUMBER.status) === DELETED) return
+    builder.push(entry)
+    count += 1
   })
+  if (count !== rowCount) {
+    throw new CorruptFileError(`cannot read ${what}: expected ${rowCount} files, found ${count}`)
+  }
   return builder.finish()
 }
 
@@ -80,7 +90,7 @@ function decodeWithSchema(
   container: AvroContainer,
   schema: AvroRecord,
   options: ScanManifestOptions,
-): EntryColumns {
+): Omit<EntryColumns, 'isQuirky'> {
   const plan = planRecord(schema, ENTRY_FIELDS.fields, container.what)
   const fieldIds = [...new Set(options.fieldIds ?? [])]
   const builder = new EntryColumnsBuilder(plan, container, options)
@@ -99,8 +109,7 @@ function capacityOf({ manifest }: ScanManifestOptions): number {
 }
 
 class EntryColumnsBuilder {
-  private readonly container: AvroContainer
-  private readonly plan: RecordPlan
+  private readonly what: string
   private readonly manifest: ManifestFile
   /** By NUMBER. */
   private readonly numbers: readonly NumberColumnBuilder[]
@@ -117,15 +126,10 @@ class EntryColumnsBuilder {
   constructor(plan: RecordPlan, container: AvroContainer, options: ScanManifestOptions) {
     const { slot } = DATA_FILE_FIELDS
     const capacity = capacityOf(options)
-    const kept = <Value>(fieldSlot: number): RepeatedColumnBuilder<Value> => {
-      const step = fileStepOf(plan, fieldSlot)
-      // `as`: the plan made sure of the kind that the field is read as.
-      const decode = (bytes: Uint8Array): Value =>
-        readKept(new AvroCursor(bytes, container.what), step) as Value
-      return new RepeatedColumnBuilder(capacity, decode)
-    }
-    this.container = container
-    this.plan = plan
+    const { what } = container
+    const kept = <Value>(fieldSlot: number): RepeatedColumnBuilder<Value> =>
+      new RepeatedColumnBuilder(capacity, keptReader<Value>(fileStepOf(plan, fieldSlot), what))
+    this.what = what
     this.manifest = options.manifest
     this.numbers = Object.values(NUMBER).map(() => new NumberColumnBuilder(capacity))
     this.filePaths = new PathColumnBuilder(capacity)
@@ -192,13 +196,13 @@ class EntryColumnsBuilder {
   }
 
   private corrupt(problem: string, entry?: WalkedEntry): CorruptFileError {
-    const { what } = this.container
+    const { what } = this
     if (entry === undefined) return new CorruptFileError(`cannot read ${what}: ${problem}`)
     const path = entry.bytes.subarray(entry.start(RANGE.filePath), entry.end(RANGE.filePath))
     return new CorruptFileError(`cannot read ${what}: ${problem} for ${textOf(path)}`)
   }
 
-  finish(metrics: ReadonlyMap<number, MetricColumn>): EntryColumns {
+  finish(metrics: ReadonlyMap<number, MetricColumn>): Omit<EntryColumns, 'isQuirky'> {
     const number = (slot: NumberSlot): NumberColumn =>
       (this.numbers[slot] ?? new NumberColumnBuilder(0)).finish()
     const columns = {
@@ -217,14 +221,13 @@ class EntryColumnsBuilder {
       referencedDataFiles: this.referencedDataFiles.finish(),
       fileFormats: this.fileFormats.finish(),
       partitions: this.partitions.finish(),
-      splitOffsets: this.splitOffsets.finish(),
-      equalityIds: this.equalityIds.finish(),
-      keyMetadata: this.keyMetadata.finish(),
+      splitOffsets: this.splitOffsets.finishStored(),
+      equalityIds: this.equalityIds.finishStored(),
+      keyMetadata: this.keyMetadata.finishStored(),
     }
-    let sizeBytes = this.container.bytes.length
+    let sizeBytes = 0
     for (const column of Object.values(columns)) sizeBytes += column.sizeBytes
-    const { container, plan, rowCount } = this
-    return { container, plan, rowCount, metrics, sizeBytes, ...columns }
+    return { rowCount: this.rowCount, metrics, sizeBytes, ...columns }
   }
 }
 
@@ -235,6 +238,12 @@ function pushRange(sink: RangeSink, entry: WalkedEntry, slot: RangeSlot): void {
   const start = entry.start(slot)
   if (start < 0) sink.push(entry.bytes, 0, 0)
   else sink.push(entry.bytes, start, entry.end(slot))
+}
+
+/** On its own, for it outlives the decoding, and what a function can see stays in memory with it. */
+function keptReader<Value>(step: ReadStep | undefined, what: string): (bytes: Uint8Array) => Value {
+  // `as`: the plan made sure of the kind that the field is read as.
+  return (bytes) => readKept(new AvroCursor(bytes, what), step) as Value
 }
 
 function fileStepOf(plan: RecordPlan, slot: number): ReadStep | undefined {

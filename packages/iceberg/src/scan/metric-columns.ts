@@ -1,21 +1,10 @@
 import { printPrimitiveType } from '../spec/type-json.ts'
 import type { PrimitiveType } from '../spec/type.ts'
-import { BytePool, type ByteStrings } from './byte-pool.ts'
 import type { BoundsColumn, CountColumn } from './metrics-table.ts'
 import { NumberColumnBuilder, type NumberColumn } from './number-column.ts'
+import { StoredBoundsBuilder, type StoredBounds } from './stored-bounds.ts'
 import { typedBounds } from './typed-bounds.ts'
 import { BOUND, boundIndex, COUNT, COUNTS_PER_COLUMN, type WalkedEntry } from './walked-entry.ts'
-
-/** Bounds as they are stored. */
-export interface StoredBounds {
-  /** Undefined where a file has none. */
-  at(row: number): Uint8Array | undefined
-  /** Of all rows: undefined when one has none. */
-  readonly all: ByteStrings | undefined
-  readonly isEmpty: boolean
-  readonly rowCount: number
-  readonly sizeBytes: number
-}
 
 /** The metrics of one column in all files of a manifest. */
 export class MetricColumn {
@@ -73,7 +62,7 @@ export class MetricColumn {
 export class MetricColumnsBuilder {
   private readonly fieldIds: readonly number[]
   private readonly numbers: readonly NumberColumnBuilder[]
-  private readonly bounds: readonly BoundsBuilder[]
+  private readonly bounds: readonly StoredBoundsBuilder[]
 
   constructor(fieldIds: readonly number[], capacity: number) {
     this.fieldIds = fieldIds
@@ -81,7 +70,10 @@ export class MetricColumnsBuilder {
       { length: fieldIds.length * COUNTS_PER_COLUMN },
       () => new NumberColumnBuilder(capacity),
     )
-    this.bounds = Array.from({ length: fieldIds.length * 2 }, () => new BoundsBuilder())
+    this.bounds = Array.from(
+      { length: fieldIds.length * 2 },
+      () => new StoredBoundsBuilder(capacity),
+    )
   }
 
   push(entry: WalkedEntry): void {
@@ -111,44 +103,6 @@ export class MetricColumnsBuilder {
   }
 
   private boundsOf(place: number, bound: 0 | 1): StoredBounds {
-    return (this.bounds[boundIndex(place, bound) / 2] ?? new BoundsBuilder()).finish()
-  }
-}
-
-class BoundsBuilder {
-  private readonly pool = new BytePool()
-  private readonly indexes = new NumberColumnBuilder(0)
-  private presentCount = 0
-  private rowCount = 0
-
-  push(source: Uint8Array, start: number, end: number): void {
-    this.rowCount += 1
-    if (start < 0) {
-      this.indexes.pushNumber(Number.NaN)
-      return
-    }
-    this.pool.push(source, start, end)
-    this.indexes.pushNumber(this.presentCount)
-    this.presentCount += 1
-  }
-
-  finish(): StoredBounds {
-    const strings = this.pool.finish()
-    if (this.presentCount === this.rowCount) {
-      const { sizeBytes } = strings
-      const { rowCount } = this
-      return { at: strings.at, all: strings, isEmpty: rowCount === 0, rowCount, sizeBytes }
-    }
-    const indexes = this.indexes.finish()
-    return {
-      at: (row) => {
-        const index = indexes.numberAt(row)
-        return Number.isNaN(index) ? undefined : strings.at(index)
-      },
-      all: undefined,
-      isEmpty: this.presentCount === 0,
-      rowCount: this.rowCount,
-      sizeBytes: strings.sizeBytes + indexes.sizeBytes,
-    }
+    return (this.bounds[boundIndex(place, bound) / 2] ?? new StoredBoundsBuilder(0)).finish()
   }
 }

@@ -1,17 +1,18 @@
-import { BytePool, textOf, type ByteStrings } from './byte-pool.ts'
+import { textOf } from './byte-pool.ts'
+import { NamePool, type PackedNames } from './name-pool.ts'
 import { RepeatedColumnBuilder, type RepeatedColumn } from './repeated-column.ts'
 
 const SLASH = 0x2f
 
-/** Paths of files: each folder once, names as bytes. */
+/** Paths of files: each folder once, names packed. */
 export class PathColumn {
   /** With their slash, in no order that matters. */
   readonly folders: readonly string[]
   private readonly folderIndexes: RepeatedColumn<string>['indexes']
-  private readonly names: ByteStrings
+  private readonly names: PackedNames
   readonly sizeBytes: number
 
-  constructor(folders: RepeatedColumn<string>, names: ByteStrings) {
+  constructor(folders: RepeatedColumn<string>, names: PackedNames) {
     this.folders = folders.values
     this.folderIndexes = folders.indexes
     this.names = names
@@ -20,13 +21,13 @@ export class PathColumn {
 
   at(row: number): string {
     const folder = this.folders[this.folderIndexes.numberAt(row)] ?? ''
-    return folder + textOf(this.names.at(row))
+    return folder + this.names.at(row)
   }
 }
 
 export class PathColumnBuilder {
   private readonly folders: RepeatedColumnBuilder<string>
-  private readonly names = new BytePool()
+  private readonly names = new NamePool()
 
   constructor(capacity: number) {
     this.folders = new RepeatedColumnBuilder(capacity, textOf)

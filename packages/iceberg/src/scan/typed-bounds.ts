@@ -2,11 +2,11 @@ import { CorruptFileError } from '../spec/errors.ts'
 import { decodeSingleValue, type SingleValue } from '../spec/single-value.ts'
 import type { PrimitiveType } from '../spec/type.ts'
 import type { ByteStrings } from './byte-pool.ts'
-import type { StoredBounds } from './metric-columns.ts'
+import type { StoredBounds } from './stored-bounds.ts'
 import type { BoundsColumn } from './metrics-table.ts'
 
-const POINTER_BYTES = 8
-const TEXT_BYTES = 24
+/** What a short text takes beside its letters. */
+const TEXT_BYTES = 32
 
 /** Stored bounds read as values of a type, and the memory that this takes beside them. */
 export function typedBounds(
@@ -104,28 +104,32 @@ function float64s({ pool, length }: ByteStrings): Float64Array {
   return new Float64Array(pool.buffer, pool.byteOffset, length)
 }
 
-/** Texts are decoded when they are first asked for: equal ones, of which there tend to be many, share one string. */
+/** Equal texts, of which there tend to be many, share one string; where there are few, each is decoded when it is asked for. */
 function textBounds(
   lower: StoredBounds,
   upper: StoredBounds,
 ): { column: BoundsColumn; sizeBytes: number } {
-  const texts = new Map<string, SingleValue | undefined>()
-  const lowers = decodeTexts(lower, texts)
-  const uppers = decodeTexts(upper, texts)
-  let sizeBytes = (lowers.length + uppers.length) * POINTER_BYTES
-  for (const key of texts.keys()) sizeBytes += TEXT_BYTES + key.length
-  return { column: { lower: (row) => lowers[row], upper: (row) => uppers[row] }, sizeBytes }
+  const [lowers, uppers] = [textsOf(lower), textsOf(upper)]
+  return {
+    column: { lower: lowers.at, upper: uppers.at },
+    sizeBytes: lowers.sizeBytes + uppers.sizeBytes,
+  }
 }
 
-function decodeTexts(
-  stored: StoredBounds,
-  texts: Map<string, SingleValue | undefined>,
-): (SingleValue | undefined)[] {
-  return Array.from({ length: stored.rowCount }, (_, row) => {
-    const bytes = stored.at(row)
-    if (bytes === undefined) return undefined
-    const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-    if (!texts.has(key)) texts.set(key, readBound({ kind: 'string' }, bytes))
-    return texts.get(key)
-  })
+interface Texts {
+  at(this: void, row: number): SingleValue | undefined
+  readonly sizeBytes: number
+}
+
+function textsOf(stored: StoredBounds): Texts {
+  const type = { kind: 'string' } as const
+  if (!stored.repeat()) return { at: (row) => readBound(type, stored.at(row)), sizeBytes: 0 }
+  const { values } = stored
+  const texts = Array.from({ length: values.length }, (_, index) =>
+    readBound(type, values.at(index)),
+  )
+  return {
+    at: (row) => texts[stored.indexAt(row)],
+    sizeBytes: texts.length * TEXT_BYTES + values.pool.length,
+  }
 }

@@ -1,3 +1,4 @@
+import { isLocationBelow, normalizeLocation } from './location.ts'
 import type { TableMetadata } from './table-metadata.ts'
 
 /** The properties that put files of a table elsewhere than below its location. */
@@ -18,6 +19,19 @@ export function tableRoots({
 }: Pick<TableMetadata, 'location' | 'properties'>): readonly string[] {
   const folders = FOLDER_PROPERTIES.flatMap((property) => properties[property] ?? [])
   return [location, ...folders.filter((folder) => folder !== '')]
+}
+
+/** Those of the folders that lie outside the location, each once and normalized. */
+export function extraRoots(
+  table: Pick<TableMetadata, 'location' | 'properties'>,
+): readonly string[] {
+  const [own = '', ...others] = tableRoots(table).map(normalizeLocation)
+  return [...new Set(others)].filter((root) => root !== own && !isLocationBelow(own, root))
+}
+
+/** Whether `tableRoots` looks at the property of this name. */
+export function isRootProperty(name: string): boolean {
+  return FOLDER_PROPERTIES.includes(name)
 }
 
 /** Those of the properties that `tableRoots` looks at. */

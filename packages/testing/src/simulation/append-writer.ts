@@ -21,6 +21,7 @@ import {
   readList,
   type SimulatedClient,
   snapshotRequest,
+  unlessGone,
   waitMs,
 } from './table-client.ts'
 
@@ -49,16 +50,17 @@ export async function appendOneFile(
   table: ClientTable,
   style: AppendStyle,
 ): Promise<void> {
-  const { location } = await loadTable(client, table)
+  const { location, tableUuid } = await loadTable(client, table)
   const file = dataFile(`${location}/data/${client.newUuid()}.parquet`, ROWS_PER_FILE)
   await client.store.putIfAbsent(file.filePath, new Uint8Array(1))
   const entry = client.ledger.open({
     client: client.name,
     table: table.name,
+    tableUuid,
     added: [file.filePath],
   })
   const append = new Append(client, { table, style, file, entry })
-  await append.run()
+  await unlessGone([entry], () => append.run())
 }
 
 /** A data file of this world: nobody reads its rows, so there are none. */
@@ -105,8 +107,9 @@ class Append {
 
   async #attempt(attempt: number): Promise<'ended' | 'conflict'> {
     const client = this.#client
-    const { table, style } = this.#plan
-    const metadata = await loadTable(client, table)
+    const { table, style, entry } = this.#plan
+    const { tableUuid } = entry
+    const metadata = await loadTable(client, table, tableUuid)
     const parent = headOf(metadata)
     const files = await this.#build(metadata, { parent, attempt })
     await this.#write(files)
@@ -124,8 +127,11 @@ class Append {
       case 'conflict':
         return 'conflict'
       case 'unknown': {
-        const landed = await hasSnapshot(client, table, this.#snapshotId)
-        if (landed === undefined) this.#plan.entry.outcome = 'unknown'
+        const landed = await hasSnapshot(client, table, {
+          snapshotId: this.#snapshotId,
+          tableUuid,
+        })
+        if (landed === undefined) entry.outcome = 'unknown'
         else await this.#succeed(landed)
         return 'ended'
       }
@@ -134,37 +140,21 @@ class Append {
 
   /** I9: whoever answers the next load, it has what was acknowledged. */
   async #checkVisible(): Promise<void> {
-    const { snapshots } = await loadTable(this.#client, this.#plan.table)
+    const { table, entry } = this.#plan
+    const { snapshots } = await loadTable(this.#client, table, entry.tableUuid)
     if (snapshots.some(this.#isMine)) return
     throw new Error(`snapshot ${this.#snapshotId} was acknowledged, and a later load lacks it`)
   }
 
   readonly #isMine = ({ snapshotId }: Snapshot): boolean => snapshotId === this.#snapshotId
 
-  async #build(
+  #build(
     metadata: TableMetadata,
-    { parent, attempt }: { readonly parent: Snapshot | undefined; readonly attempt: number },
+    on: { readonly parent: Snapshot | undefined; readonly attempt: number },
   ): Promise<NewSnapshotFiles> {
-    const client = this.#client
     const { style, file } = this.#plan
-    const parentManifests = await readList(client, parent)
-    const identity: SnapshotIdentity = {
-      snapshotId: this.#snapshotId,
-      timestampMs: client.nowMs(),
-      commitUuid: `${client.name}-${this.#snapshotId}${style.mergesManifests ? `-${attempt}` : ''}`,
-      attempt,
-      fileLocation: (name) => `${metadata.location}/metadata/${name}`,
-    }
-    const base = {
-      metadata,
-      identity,
-      parentManifests,
-      ...(parent === undefined ? {} : { parent }),
-    }
-    if (!style.mergesManifests || parentManifests.length === 0) {
-      return appendFiles({ ...base, files: [file] })
-    }
-    return mergedAppend(client, { ...base, parent, file })
+    const snapshotId = this.#snapshotId
+    return buildAppend(this.#client, metadata, { ...on, ...style, snapshotId, file })
   }
 
   async #write({ manifests, manifestList }: NewSnapshotFiles): Promise<void> {
@@ -197,6 +187,41 @@ class Append {
       await this.#client.store.delete(location)
     }
   }
+}
+
+/** An append of one file to a head. */
+export interface NewAppend {
+  readonly parent: Snapshot | undefined
+  readonly attempt: number
+  readonly mergesManifests: boolean
+  readonly snapshotId: bigint
+  readonly file: DataFile
+}
+
+/** The snapshot that appends a file to a head, with its list and the manifest, which is the same for every attempt unless it is merged. */
+export async function buildAppend(
+  client: SimulatedClient,
+  metadata: TableMetadata,
+  { parent, attempt, mergesManifests, snapshotId, file }: NewAppend,
+): Promise<NewSnapshotFiles> {
+  const parentManifests = await readList(client, parent)
+  const identity: SnapshotIdentity = {
+    snapshotId,
+    timestampMs: client.nowMs(),
+    commitUuid: `${client.name}-${snapshotId}${mergesManifests ? `-${attempt}` : ''}`,
+    attempt,
+    fileLocation: (name) => `${metadata.location}/metadata/${name}`,
+  }
+  const base = {
+    metadata,
+    identity,
+    parentManifests,
+    ...(parent === undefined ? {} : { parent }),
+  }
+  if (!mergesManifests || parentManifests.length === 0) {
+    return appendFiles({ ...base, files: [file] })
+  }
+  return mergedAppend(client, { ...base, parent, file })
 }
 
 interface MergedAppend {

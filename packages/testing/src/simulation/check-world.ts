@@ -14,7 +14,9 @@ export async function checkWorld(
   { ledger, seen }: { readonly ledger: ClientLedger; readonly seen: readonly SeenEvent[] },
 ): Promise<readonly string[]> {
   const problems: string[] = []
-  for (const row of world.database.rows.tables.values()) {
+  const { tables, dropped } = world.database.rows
+  const found = new FoundFiles()
+  for (const row of [...tables.values(), ...dropped.values()]) {
     const report = (sentence: string): void => void problems.push(`${row.name}: ${sentence}`)
     const text = world.objects.objects.get(row.metadata_location)
     if (text === undefined) {
@@ -22,17 +24,72 @@ export async function checkWorld(
       continue
     }
     const metadata = decodeTableMetadata(text)
-    const entries = ledger.entries.filter(({ table }) => table === row.name)
+    const entries = ledger.entries.filter(({ tableUuid }) => tableUuid === row.table_uuid)
     const contents = await readContents(world, metadata, report)
-    checkRows({ metadata, contents, entries, report })
+    checkRows({ metadata, contents, entries, found, report })
     checkNumbers(metadata, report)
     checkTimes(metadata, report)
     checkRowIds({ metadata, contents, report })
     checkFeed(
       seen.filter(({ tableId }) => tableId === row.id),
-      row.event_number,
+      { lastNumber: row.event_number, isDropped: dropped.has(row.id) },
       report,
     )
+  }
+  problems.push(...halfTransactions(ledger, found), ...checkNames(world, ledger))
+  return problems
+}
+
+/** The changes whose files are live, in tables that could be read. */
+class FoundFiles {
+  readonly isThere = new Map<LedgerEntry, boolean>()
+}
+
+/** A transaction is there in all of its tables or in none, whatever its client knows. */
+function halfTransactions({ entries }: ClientLedger, { isThere }: FoundFiles): readonly string[] {
+  const problems: string[] = []
+  const ids = new Set(entries.flatMap(({ transaction }) => transaction ?? []))
+  for (const id of ids) {
+    // Those that failed did not ask for anything, or are looked for one by one.
+    const parts = entries.filter((one) => one.transaction === id && one.outcome !== 'failed')
+    const signs = new Set(parts.map((part) => isThere.get(part)).filter((one) => one !== undefined))
+    if (signs.size < 2) continue
+    const where = parts.map((part) => `${part.table} ${String(isThere.get(part))}`).join(', ')
+    problems.push(`half of transaction ${id} of ${parts[0]?.client} is there: ${where}`)
+  }
+  return problems
+}
+
+/** Tables of a name were made and dropped as often as was acknowledged, and no more often than was asked. */
+function checkNames(
+  { database, seed }: SimulatedWorld,
+  { names }: ClientLedger,
+): readonly string[] {
+  const { tables, dropped } = database.rows
+  const problems: string[] = []
+  const report = (sentence: string): void => void problems.push(sentence)
+  const all = [...tables.values(), ...dropped.values()]
+  for (const { change, outcome, tableUuid, table, client } of names) {
+    if (change === 'drop' || outcome !== 'landed') continue
+    const count = all.filter((row) => row.table_uuid === tableUuid).length
+    if (count !== 1) report(`${table}: what ${client} made is there ${count} times`)
+  }
+  for (const name of new Set(names.map(({ table }) => table))) {
+    const gone = [...dropped.values()].filter((row) => row.name === name)
+    const made = all.filter((row) => row.name === name && row.id !== row.name)
+    const asked = (change: string, outcome: string): number =>
+      names.filter((one) => one.table === name && one.change === change && one.outcome === outcome)
+        .length
+    for (const [change, count] of [
+      ['create', made.length],
+      ['drop', gone.length],
+    ] as const) {
+      const [least, unknown] = [asked(change, 'landed'), asked(change, 'unknown')]
+      if (count >= least && count <= least + unknown) continue
+      report(
+        `${name}: ${count} times ${change}, ${least} acknowledged and ${unknown} unknown (seed ${seed})`,
+      )
+    }
   }
   return problems
 }
@@ -103,8 +160,9 @@ function checkRows({
   metadata,
   contents,
   entries,
+  found,
   report,
-}: Checked & { readonly entries: readonly LedgerEntry[] }): void {
+}: Checked & { readonly entries: readonly LedgerEntry[]; readonly found: FoundFiles }): void {
   const { currentSnapshotId } = metadata
   const live = currentSnapshotId === undefined ? [] : contents.get(currentSnapshotId)
   // It could not be read, which was reported.
@@ -121,6 +179,7 @@ function checkRows({
     for (const path of isAppend ? added : []) {
       const count = counts.get(path) ?? 0
       const name = `the append of ${path} by ${client}`
+      found.isThere.set(entry, count > 0)
       if (count > 1) report(`${name} is there ${count} times`)
       if (count === 0 && outcome === 'landed') report(`${name} was acknowledged and is lost`)
       if (count > 0 && outcome === 'failed') report(`${name} was refused and is there`)
@@ -221,9 +280,20 @@ function checkSnapshotRowIds(snapshots: readonly Snapshot[], report: Report): vo
   }
 }
 
-/** Every event once, in order, without a gap, to the last. */
-function checkFeed(seen: readonly SeenEvent[], lastNumber: bigint, report: Report): void {
+/** Every event once, in order, without a gap, to the last; a drop is the last one. */
+function checkFeed(
+  seen: readonly SeenEvent[],
+  { lastNumber, isDropped }: { readonly lastNumber: bigint; readonly isDropped: boolean },
+  report: Report,
+): void {
   const numbers = seen.map(({ eventNumber }) => eventNumber)
+  const ends = seen.filter(({ kind }) => kind === 'table-dropped').length
+  const isEnd = seen.at(-1)?.kind === 'table-dropped'
+  if (ends !== (isDropped ? 1 : 0) || isEnd !== isDropped) {
+    report(
+      `the feed tells of ${ends} drops, and the table ${isDropped ? 'was' : 'was not'} dropped`,
+    )
+  }
   const isDense = numbers.every((number, index) => number === BigInt(index) + 1n)
   if (!isDense || BigInt(numbers.length) !== lastNumber) {
     report(`the feed gave the events ${numbers.join(', ')}, and the last one is ${lastNumber}`)

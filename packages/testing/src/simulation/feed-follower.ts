@@ -5,6 +5,7 @@ import type { Database } from '@timelake/database/sql-session'
 export interface SeenEvent {
   readonly tableId: string
   readonly eventNumber: bigint
+  readonly kind: string
 }
 
 /** Reads on from where it was; answers what is new. */
@@ -19,7 +20,11 @@ export function feedReader(database: Database): FeedReader {
     const page = await readFeed(database, { after, limit: PAGE_EVENTS })
     if (page.outcome !== 'read') throw new Error(`the feed is ${page.outcome}`)
     after = page.cursor
-    return page.events.map(({ tableId = '', eventNumber }) => ({ tableId, eventNumber }))
+    return page.events.map(({ tableId = '', eventNumber, kind }) => ({
+      tableId,
+      eventNumber,
+      kind,
+    }))
   }
 }
 
@@ -27,15 +32,23 @@ export function feedReader(database: Database): FeedReader {
 export const READ_BY_SERIAL =
   'select the events behind a sequence number, as far as they can be seen'
 
+interface SerialRow {
+  readonly seq: bigint
+  readonly table_id: string
+  readonly event_number: bigint
+  readonly kind: string
+}
+
 /** A follower by the plain sequence number, which passes over what shows up late. */
 export function serialReader(database: Database): FeedReader {
   let after = 0n
   return async () => {
-    const events = await database.query<{ seq: bigint; table_id: string; event_number: bigint }>(
-      READ_BY_SERIAL,
-      [after, PAGE_EVENTS],
-    )
+    const events = await database.query<SerialRow>(READ_BY_SERIAL, [after, PAGE_EVENTS])
     after = events.at(-1)?.seq ?? after
-    return events.map((event) => ({ tableId: event.table_id, eventNumber: event.event_number }))
+    return events.map((event) => ({
+      tableId: event.table_id,
+      eventNumber: event.event_number,
+      kind: event.kind,
+    }))
   }
 }

@@ -5,18 +5,24 @@ class LearnedError extends Error {
   override readonly name = 'LearnedError'
 }
 
+/** A statement as it was sent. */
+export interface SentStatement {
+  readonly text: string
+  readonly params: readonly unknown[]
+}
+
 /**
- * The texts of the first `count` statements that a function of `packages/database` sends; those before the last are answered
- * with no rows. So the model knows a statement by the function that uses it, and nobody copies SQL.
+ * The first `count` statements that a function of `packages/database` sends; those before the last are answered with no
+ * rows. So the model knows a statement by the function that uses it, and nobody copies SQL.
  */
 export async function learnStatements(
   call: (database: Database) => Promise<unknown>,
   count = 1,
-): Promise<readonly string[]> {
-  const texts: string[] = []
-  const query = <Row>(text: string): Promise<Row[]> => {
-    texts.push(text)
-    return texts.length < count ? Promise.resolve([]) : Promise.reject(new LearnedError())
+): Promise<readonly SentStatement[]> {
+  const sent: SentStatement[] = []
+  const query = <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
+    sent.push({ text, params })
+    return sent.length < count ? Promise.resolve([]) : Promise.reject(new LearnedError())
   }
   const runScript = (): Promise<void> => Promise.reject(new LearnedError())
   const session = { query, runScript }
@@ -29,5 +35,5 @@ export async function learnStatements(
   } catch (error) {
     if (!(error instanceof LearnedError)) throw error
   }
-  return texts
+  return sent
 }

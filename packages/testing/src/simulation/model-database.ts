@@ -8,7 +8,7 @@ import type { StepOwner, StepScheduler } from './step-scheduler.ts'
 export interface ModelStatement {
   readonly name: string
   /** The rows that it locks, as texts; it waits while another transaction holds one of them. Absent: it changes nothing. */
-  readonly locks?: (params: readonly unknown[]) => readonly string[]
+  readonly locks?: (params: readonly unknown[], rows: ModelRows) => readonly string[]
   /** What it answers. Changes are handed to `transaction.change` and show up when the transaction commits. */
   run(transaction: ModelTransaction, params: readonly unknown[]): readonly unknown[]
 }
@@ -45,9 +45,18 @@ export interface ModelDatabase {
  */
 export function modelDatabase(
   scheduler: StepScheduler,
-  { rows, statements }: { readonly rows: ModelRows; readonly statements: ModelStatements },
+  {
+    rows,
+    statements,
+    commitsEachStatement = false,
+  }: {
+    readonly rows: ModelRows
+    readonly statements: ModelStatements
+    /** A mistake that a simulation must find. */
+    readonly commitsEachStatement?: boolean
+  },
 ): ModelDatabase {
-  const server = new ModelServer(rows, statements)
+  const server = new ModelServer(rows, { statements, commitsEachStatement })
   return {
     rows,
     unknownTexts: server.unknownTexts,
@@ -94,8 +103,13 @@ class OpenTransaction implements ModelTransaction {
 
   commit(): void {
     if (this.#isEnded) return
-    for (const apply of this.#changes) apply()
+    this.flush()
     this.#end()
+  }
+
+  /** Lets everybody see what it changed so far. */
+  flush(): void {
+    for (const apply of this.#changes.splice(0)) apply()
   }
 
   rollBack(): void {
@@ -108,8 +122,14 @@ class OpenTransaction implements ModelTransaction {
   }
 }
 
+interface ServerRules {
+  readonly statements: ModelStatements
+  readonly commitsEachStatement: boolean
+}
+
 class ModelServer {
   readonly rows: ModelRows
+  readonly commitsEachStatement: boolean
   readonly unknownTexts: string[] = []
   readonly #statements: ModelStatements
   readonly #locks = new Map<string, OpenTransaction>()
@@ -120,9 +140,10 @@ class ModelServer {
   #lastId = 700n
   #lastSeq = 0n
 
-  constructor(rows: ModelRows, statements: ModelStatements) {
+  constructor(rows: ModelRows, { statements, commitsEachStatement }: ServerRules) {
     this.rows = rows
     this.#statements = statements
+    this.commitsEachStatement = commitsEachStatement
   }
 
   statement(text: string): ModelStatement {
@@ -147,8 +168,10 @@ class ModelServer {
   ): readonly unknown[] {
     // Sent before its connection was lost: the server has ended the transaction by then, and does nothing for it.
     if (transaction.isEnded) return []
-    for (const key of statement.locks?.(params) ?? []) this.#locks.set(key, transaction)
-    return statement.run(transaction, params)
+    for (const key of statement.locks?.(params, this.rows) ?? []) this.#locks.set(key, transaction)
+    const answer = statement.run(transaction, params)
+    if (this.commitsEachStatement) transaction.flush()
+    return answer
   }
 
   assignId(transaction: OpenTransaction): bigint {
@@ -240,7 +263,7 @@ async function perform(
   { statement, params, what, isOnItsWay = false }: Performance,
 ): Promise<readonly unknown[]> {
   const transaction = new OpenTransaction(server)
-  const keys = statement.locks?.(params)
+  const keys = statement.locks?.(params, server.rows)
   if (keys === undefined) {
     return scheduler.park({ owner, what, isOnItsWay }, () =>
       server.execute(transaction, { statement, params }),
@@ -272,7 +295,7 @@ async function runTransaction<Value>(
   const session: SqlSession = {
     query: <Row>(text: string, params: readonly unknown[] = []) => {
       const statement = server.statement(text)
-      const keys = statement.locks?.(params) ?? []
+      const keys = statement.locks?.(params, server.rows) ?? []
       const isReady = (): boolean => server.canLock(transaction, keys)
       // `as`: the model answers what the statement selects.
       return scheduler.park({ owner, what: statement.name, isReady }, () =>

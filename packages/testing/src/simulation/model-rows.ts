@@ -3,6 +3,8 @@ export interface ModelRows {
   readonly warehouses: Map<string, WarehouseModel>
   readonly namespaces: Map<string, NamespaceModel>
   readonly tables: Map<string, TableModel>
+  /** By id, as they were when they were dropped. */
+  readonly dropped: Map<string, DroppedModel>
   readonly events: EventModel[]
   /** By table id and snapshot id. */
   readonly landed: Map<string, LandedModel>
@@ -41,10 +43,14 @@ export interface TableModel {
   readonly location: string
   readonly metadata_location: string
   readonly version: bigint
+  readonly extra_roots: 'unknown' | 'none' | 'some'
   readonly event_number: bigint
   readonly commit_turn: string | null
   readonly commit_next: string | null
 }
+
+/** `event_number` is that of the drop. */
+export type DroppedModel = Omit<TableModel, 'commit_turn' | 'commit_next'>
 
 export interface EventModel {
   readonly seq: bigint
@@ -95,6 +101,7 @@ export function noRows(feedId: string): ModelRows {
     warehouses: new Map(),
     namespaces: new Map(),
     tables: new Map(),
+    dropped: new Map(),
     events: [],
     landed: new Map(),
     keys: new Map(),

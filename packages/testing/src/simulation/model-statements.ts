@@ -1,13 +1,14 @@
 import { findBatches } from '@timelake/database/append-batches'
 import { askForTurn, passTurn, readTurn, seizeTurn } from '@timelake/database/commit-turns'
 import { readFeed } from '@timelake/database/feed'
-import { findTable } from '@timelake/database/find-tables'
+import { findTable, findTablesNear } from '@timelake/database/find-tables'
 import {
   finishIdempotencyKey,
   releaseIdempotencyKey,
   reserveIdempotencyKey,
 } from '@timelake/database/idempotency'
 import { findLandedCommit } from '@timelake/database/landed-commits'
+import { findNamespace } from '@timelake/database/namespaces'
 import { readPointers } from '@timelake/database/read-pointers'
 import type { Database } from '@timelake/database/sql-session'
 import { SWAP_STATEMENTS } from '@timelake/database/swap-statement'
@@ -15,6 +16,7 @@ import { TableFinder } from '@timelake/database/table-finder'
 import { findWarehouse } from '@timelake/database/warehouses'
 import { READ_BY_SERIAL } from './feed-follower.ts'
 import { learnStatements } from './learn-statements.ts'
+import { isNear, modelChanges } from './model-changes.ts'
 import type { ModelStatement, ModelStatements, ModelTransaction } from './model-database.ts'
 import type { EventModel, KeyModel, TableModel } from './model-rows.ts'
 import { keyLock, locksOfSwaps, runSwaps, type SwapRules } from './model-swap.ts'
@@ -42,12 +44,13 @@ export async function modelStatements(rules: SwapRules): Promise<ModelStatements
   const learned = await Promise.all(
     [...LOOK_UPS, ...POINTERS, ...KEYS, ...TURNS, FEED].map(
       async (known): Promise<readonly [string, ModelStatement]> => {
-        const texts = await learnStatements(known.send, known.nth)
-        return [texts.at(-1) ?? '', known]
+        const sent = await learnStatements(known.send, known.nth)
+        return [sent.at(-1)?.text ?? '', known]
       },
     ),
   )
-  return new Map([...swaps, [READ_BY_SERIAL, BY_SERIAL], ...learned])
+  const changes = await modelChanges()
+  return new Map([...swaps, [READ_BY_SERIAL, BY_SERIAL], ...learned, ...changes])
 }
 
 // `as` in what follows: parameters are what the function of `packages/database` sends.
@@ -102,6 +105,23 @@ const LOOK_UPS: readonly Known[] = [
       }),
   },
   {
+    name: 'findNamespace',
+    send: (database) => findNamespace(database, 'w', ['n']),
+    run: ({ rows }, params) =>
+      [...rows.namespaces.values()].filter(
+        (one) => one.warehouse_id === text(params, 1) && one.levels === text(params, 2),
+      ),
+  },
+  {
+    // The first of the locations that contain a location is the location itself.
+    name: 'findTablesNear',
+    send: (database) => findTablesNear(database, { warehouseId: 'w', location: 'file:///l' }),
+    run: (transaction, params) =>
+      [...transaction.rows.tables.values()]
+        .filter(({ location }) => isNear(location, texts(params, 2)[0] ?? ''))
+        .map((table) => tableRecord(transaction, table)),
+  },
+  {
     name: 'findLandedCommit',
     send: (database) => findLandedCommit(database, { tableId: 't', requestHash: 'h' }),
     run: ({ rows }, params) =>
@@ -133,8 +153,9 @@ const POINTERS: readonly Known[] = [
     nth: 2,
     run: ({ rows }, params) =>
       texts(params, 1).flatMap((id) => {
-        const table = rows.tables.get(id)
-        return table === undefined ? [] : [{ ...table, is_dropped: false }]
+        const [table, dropped] = [rows.tables.get(id), rows.dropped.get(id)]
+        if (table !== undefined) return [{ ...table, is_dropped: false }]
+        return dropped === undefined ? [] : [{ ...dropped, is_dropped: true }]
       }),
   },
 ]

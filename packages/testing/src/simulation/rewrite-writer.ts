@@ -13,6 +13,7 @@ import {
   readList,
   type SimulatedClient,
   snapshotRequest,
+  unlessGone,
   waitMs,
 } from './table-client.ts'
 
@@ -44,11 +45,17 @@ export async function rewriteSomeFiles(
   const entry = client.ledger.open({
     client: client.name,
     table: table.name,
+    tableUuid: metadata.tableUuid,
     added: [output.filePath],
     replaced: inputPaths,
   })
   const written: string[] = []
   const rewrite = { client, table, style, entry, inputPaths, output, written }
+  await unlessGone([entry], () => tryRewrite(rewrite))
+}
+
+async function tryRewrite(rewrite: OpenRewrite): Promise<void> {
+  const { client, style, entry, written, output } = rewrite
   for (let attempt = 1; attempt <= style.attemptsMax; attempt += 1) {
     const outcome = await commitRewrite(rewrite, attempt)
     if (outcome === 'ended') return
@@ -74,8 +81,9 @@ async function commitRewrite(
   rewrite: OpenRewrite,
   attempt: number,
 ): Promise<'ended' | 'conflict' | 'pointless'> {
-  const { client, table, style } = rewrite
-  const metadata = await loadTable(client, table)
+  const { client, table, style, entry } = rewrite
+  const { tableUuid } = entry
+  const metadata = await loadTable(client, table, tableUuid)
   const parent = headOf(metadata)
   const live = await liveOf(client, metadata)
   if (parent === undefined || live === undefined) return 'pointless'
@@ -106,8 +114,8 @@ async function commitRewrite(
   const saved =
     answer.outcome === 'committed'
       ? answer.metadata.snapshots.find((one) => one.snapshotId === snapshotId)
-      : await hasSnapshot(client, table, snapshotId)
-  if (answer.outcome === 'unknown' && saved === undefined) rewrite.entry.outcome = 'unknown'
+      : await hasSnapshot(client, table, { snapshotId, tableUuid })
+  if (answer.outcome === 'unknown' && saved === undefined) entry.outcome = 'unknown'
   else await succeed(rewrite, { snapshotId, saved })
   return 'ended'
 }

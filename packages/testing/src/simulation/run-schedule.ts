@@ -5,23 +5,31 @@ import { ClientLedger } from './client-ledger.ts'
 import { feedReader, serialReader, type SeenEvent } from './feed-follower.ts'
 import { sendOneBatch } from './intent-writer.ts'
 import type { ModelStatements } from './model-database.ts'
+import { dropTable, makeTable } from './name-writer.ts'
 import { rewriteSomeFiles } from './rewrite-writer.ts'
 import { seededRandom, type SeededRandom } from './seeded-random.ts'
 import {
   openWorld,
+  SCHEMA,
   type SimulatedWorld,
   type StartProcess,
+  tableProperties,
   type WorldShape,
   type WrapStore,
 } from './simulated-world.ts'
 import type { StepOwner } from './step-scheduler.ts'
-import type { ClientTable, SimulatedClient } from './table-client.ts'
+import { type ClientTable, type SimulatedClient, unlessGone } from './table-client.ts'
+import { appendToAll } from './transaction-writer.ts'
 
 const SHAPE_SALT = 0x5eed
+/** Worlds in which tables are made and dropped. */
+const LOOSE_SHARE = 0.35
+const NAME_CHANGES_MAX = 4
 const CLIENTS_MIN = 2
 const CLIENTS_MAX = 5
 const CHANGES_MAX = 3
 const STRICT_ATTEMPTS_MAX = 5
+const NAME_PAUSE_MS_MAX = 60
 const KILLS_MAX = 2
 const KILL_WITHIN_MS = 200
 const DAY_MS = 86_400_000
@@ -41,6 +49,8 @@ export interface ScheduleOptions {
   readonly startProcess: StartProcess
   /** How the feed is followed; `serial` is a mistake that the simulation must find. */
   readonly feedOrder?: 'transaction' | 'serial'
+  /** See `WorldOptions`; a mistake that the simulation must find. */
+  readonly commitsEachStatement?: boolean
   /** Puts a mistake between the processes and the store. */
   readonly wrapStore?: WrapStore
 }
@@ -80,6 +90,7 @@ function shapeOf(random: SeededRandom): WorldShape {
   return {
     processes: random.pick([1, 2, 2, 3]),
     tables: 2,
+    freeNames: random.chance(LOOSE_SHARE) ? 1 : 0,
     formatVersion: random.pick<1 | 2 | 3>([1, 2, 2, 3, 3]),
     properties: {
       ...(random.chance(0.4) ? { 'commit.rebase-appends': 'true' } : {}),
@@ -160,13 +171,48 @@ async function runClient(world: SimulatedWorld, life: Life, name: string): Promi
     nowMs: () => scheduler.nowMs() + skewMs,
     delay: (ms) => scheduler.delay(owner, ms),
   }
-  const change = random.pick(CHARACTERS)(random)
-  for (let count = 1 + random.below(CHANGES_MAX); count > 0; count -= 1) {
-    await change(client, random.pick(tables))
+  const { change, countMax } = characterOf(world, life, name)
+  for (let count = 1 + random.below(countMax); count > 0; count -= 1) {
+    await unlessGone([], () => change(client, random.pick(tables), tables))
   }
 }
 
-type Change = (client: SimulatedClient, table: ClientTable) => Promise<void>
+/** Makes one change of a table; `tables`: those that there are. */
+type Change = (
+  client: SimulatedClient,
+  table: ClientTable,
+  tables: readonly ClientTable[],
+) => Promise<void>
+
+/** Where tables come and go, the first client is the one who makes and drops them; who else does is left to chance. */
+function characterOf(
+  { loose }: SimulatedWorld,
+  { random, shape }: Life,
+  name: string,
+): { readonly change: Change; readonly countMax: number } {
+  if (loose.length > 0 && (name === FIRST_CLIENT || random.chance(0.25))) {
+    return { change: keepingNames(random, loose, shape), countMax: NAME_CHANGES_MAX }
+  }
+  return { change: random.pick(CHARACTERS)(random), countMax: CHANGES_MAX }
+}
+
+const FIRST_CLIENT = 'client 1'
+
+/** Gives names up and makes tables of them, in no order that fits. */
+function keepingNames(
+  random: SeededRandom,
+  loose: readonly ClientTable[],
+  shape: WorldShape,
+): Change {
+  const names = { usesKeys: random.chance(0.4), schema: SCHEMA, properties: tableProperties(shape) }
+  return async (client) => {
+    const table = random.pick(loose)
+    const isDrop = random.chance(0.5)
+    await (isDrop ? dropTable(client, table, names) : makeTable(client, table, names))
+    // Others get time to do something with it.
+    await client.delay(random.below(NAME_PAUSE_MS_MAX))
+  }
+}
 
 const style = (random: SeededRandom, asksForRebase: boolean): AppendStyle => ({
   attemptsMax: asksForRebase ? 1 : random.pick([1, STRICT_ATTEMPTS_MAX]),
@@ -195,10 +241,27 @@ const CHARACTERS: readonly ((random: SeededRandom) => Change)[] = [
     const intents = { sendsTwice: random.chance(0.3), usesKeys: random.chance(0.4) }
     return (client, table) => sendOneBatch(client, table, intents)
   },
+  (random) => {
+    const transaction = {
+      attemptsMax: STRICT_ATTEMPTS_MAX,
+      usesKeys: random.chance(0.4),
+      onlyLooksAtOthers: random.chance(0.2),
+    }
+    return (client, table, tables) => {
+      const other = random.pick(tables.filter((one) => one !== table))
+      return appendToAll(client, [table, other], transaction)
+    }
+  },
 ]
 
-function countOutcomes({ entries }: ClientLedger): Readonly<Record<string, number>> {
+/** Changes of tables by their outcome; transactions and names once more under names of their own. */
+function countOutcomes({ entries, names }: ClientLedger): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const { outcome } of entries) counts[outcome] = (counts[outcome] ?? 0) + 1
+  const count = (what: string): void => void (counts[what] = (counts[what] ?? 0) + 1)
+  for (const { outcome, transaction } of entries) {
+    count(outcome)
+    if (transaction !== undefined) count(`transaction ${outcome}`)
+  }
+  for (const { change, outcome } of names) count(`${change} ${outcome}`)
   return counts
 }

@@ -1,6 +1,6 @@
 /** A request as a client of the catalog sends it. */
 export interface ServerRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   /** With the query. */
   readonly path: string
   /** By lower-case name. */

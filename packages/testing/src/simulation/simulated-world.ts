@@ -35,6 +35,8 @@ export type WrapStore = (store: ObjectStore, objects: Map<string, Uint8Array>) =
 export interface WorldShape {
   readonly processes: number
   readonly tables: number
+  /** Names that have no table when the world begins. */
+  readonly freeNames: number
   readonly formatVersion: 1 | 2 | 3
   readonly properties: Readonly<Record<string, string>>
   /** Failing calls of each kind, at most. */
@@ -48,6 +50,8 @@ export interface SimulatedWorld {
   readonly objects: SimulatedObjects
   readonly database: ModelDatabase
   readonly tables: readonly ClientTable[]
+  /** Names under which tables are made, dropped and made again. */
+  readonly loose: readonly ClientTable[]
   /** The catalog as this client reaches it. */
   serverFor(client: StepOwner): SimulatedServer
   /** Kills a process in the middle of whatever it does; another one takes its place. */
@@ -57,7 +61,7 @@ export interface SimulatedWorld {
 export const WAREHOUSE_LOCATION = 'file:///lake/w'
 const START_MS = 1_700_000_000_000
 
-const SCHEMA = {
+export const SCHEMA = {
   schemaId: 0,
   identifierFieldIds: [],
   fields: [{ id: 1, name: 'id', required: false, type: { kind: 'long' as const } }],
@@ -73,6 +77,8 @@ interface Process {
 
 export interface WorldOptions {
   readonly shape: WorldShape
+  /** A database that ends a transaction with each of its statements, which is a mistake that the simulation must find. */
+  readonly commitsEachStatement?: boolean | undefined
   readonly statements: ModelStatements
   readonly startProcess: StartProcess
   readonly wrapStore?: WrapStore | undefined
@@ -80,15 +86,18 @@ export interface WorldOptions {
 
 /** A warehouse with empty tables, and processes that serve it. */
 export function openWorld(seed: number, options: WorldOptions): SimulatedWorld {
-  const { shape, statements } = options
+  const { shape, statements, commitsEachStatement = false } = options
   const random = seededRandom(seed)
   const scheduler = new StepScheduler(random, START_MS)
   const objects = simulatedObjects(scheduler)
   const rows = noRows(seededIds(`feed ${seed}`)())
-  const database = modelDatabase(scheduler, { rows, statements })
+  const database = modelDatabase(scheduler, { rows, statements, commitsEachStatement })
   const world = { seed, random, scheduler, objects, database }
   const tables = Array.from({ length: shape.tables }, (_, index) =>
     makeTable(world, shape, `t${index}`),
+  )
+  const free = Array.from({ length: shape.freeNames }, (_, index) =>
+    clientTable(`t${shape.tables + index}`),
   )
   let startedCount = 0
   const start = (): Process => {
@@ -99,7 +108,8 @@ export function openWorld(seed: number, options: WorldOptions): SimulatedWorld {
   const network = faultPlan(random, shape.faultsMax)
   return {
     ...world,
-    tables,
+    tables: [...tables, ...free],
+    loose: free.length === 0 ? [] : [...tables.slice(0, 1), ...free],
     serverFor: (client) => ({
       call: (request) => send({ ...world, processes, network }, client, request),
     }),
@@ -196,7 +206,7 @@ function makeTable(
   })
   const tableUuid = seededIds(`${seed} ${name}`)()
   const location = `${WAREHOUSE_LOCATION}/ns/${name}`
-  const properties = { 'format-version': String(shape.formatVersion), ...shape.properties }
+  const properties = tableProperties(shape)
   const metadata = newTableMetadata(
     { schema: SCHEMA, properties },
     { tableUuid, location, nowMs: START_MS },
@@ -213,10 +223,20 @@ function makeTable(
     location,
     metadata_location: metadataLocation,
     version: 0n,
+    extra_roots: 'none',
     event_number: 0n,
     commit_turn: null,
     commit_next: null,
   })
+  return clientTable(name)
+}
+
+/** Those that tables of the world are made with. */
+export function tableProperties(shape: WorldShape): Readonly<Record<string, string>> {
+  return { 'format-version': String(shape.formatVersion), ...shape.properties }
+}
+
+function clientTable(name: string): ClientTable {
   return {
     name,
     path: `/v1/main/namespaces/ns/tables/${name}`,

@@ -8,7 +8,7 @@ import { printJson } from '@timelake/iceberg/spec/json'
 import type { Snapshot } from '@timelake/iceberg/spec/snapshot'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { ObjectStore } from '@timelake/storage/object-store'
-import type { ClientLedger } from './client-ledger.ts'
+import type { ClientLedger, LedgerEntry } from './client-ledger.ts'
 import type { SeededRandom } from './seeded-random.ts'
 import {
   ConnectionLostError,
@@ -43,20 +43,46 @@ export interface ClientTable {
 /** Questions in a row after which a client gives up: enough for keys that dead processes hold, one lease after the other. */
 const QUESTIONS_MAX = 200
 const FIRST_WAIT_MS = 100
-const TRANSACTION_PATH = '/v1/main/transactions/commit'
+export const TRANSACTION_PATH = '/v1/main/transactions/commit'
 const WAIT_MS_MAX = 2_000
 
-/** Loads the table, again and again until that works. */
+/** The name has no table now, or another one than before. What was asked of the table may have been done. */
+export class TableGoneError extends Error {
+  override readonly name = 'TableGoneError'
+}
+
+/**
+ * Loads the table, again and again until that works. Throws TableGoneError when there is none, or not the one with this UUID.
+ */
 export async function loadTable(
   client: SimulatedClient,
   table: ClientTable,
+  tableUuid?: string,
 ): Promise<TableMetadata> {
   const answer = await ask(
     client,
     { method: 'GET', path: table.path },
-    ({ status }) => status === 200,
+    ({ status }) => status === 200 || status === 404,
   )
-  return decodeLoadTableResult(answer.body).metadata
+  if (answer.status === 404) throw new TableGoneError(table.name)
+  const { metadata } = decodeLoadTableResult(answer.body)
+  if (tableUuid !== undefined && metadata.tableUuid !== tableUuid) {
+    throw new TableGoneError(table.name)
+  }
+  return metadata
+}
+
+/** Runs changes of a table; where it goes away meanwhile, nobody knows any more what became of those that are pending. */
+export async function unlessGone(
+  entries: readonly LedgerEntry[],
+  change: () => Promise<void>,
+): Promise<void> {
+  try {
+    await change()
+  } catch (error) {
+    if (!(error instanceof TableGoneError)) throw error
+    for (const entry of entries) if (entry.outcome === 'pending') entry.outcome = 'unknown'
+  }
 }
 
 /** Sends a request until its answer is one that the caller takes. Only for requests that may be repeated. */
@@ -130,14 +156,19 @@ export async function commitOnce(
     key === undefined ? await tryOnce(client, sent) : await ask(client, sent, isFinalForKey)
   if (answer === undefined || answer.status >= 500) return { outcome: 'unknown' }
   if (answer.status === 204) {
-    return { outcome: 'committed', metadata: await loadTable(client, table) }
+    return { outcome: 'committed', metadata: await loadTable(client, table, uuidIn(request)) }
   }
   if (answer.status !== 200) return { outcome: 'conflict', message: answer.body }
   return { outcome: 'committed', metadata: decodeLoadTableResult(answer.body).metadata }
 }
 
+function uuidIn({ requirements }: CommitRequest): string | undefined {
+  const found = requirements.find(({ type }) => type === 'assert-table-uuid')
+  return found?.type === 'assert-table-uuid' ? found.uuid : undefined
+}
+
 /** 409 also says that the first call with the key is still running. */
-function isFinalForKey({ status, body }: ServerAnswer): boolean {
+export function isFinalForKey({ status, body }: ServerAnswer): boolean {
   return status < 500 && !(status === 409 && body.includes('idempotency key'))
 }
 
@@ -145,9 +176,9 @@ function isFinalForKey({ status, body }: ServerAnswer): boolean {
 export async function hasSnapshot(
   client: SimulatedClient,
   table: ClientTable,
-  snapshotId: bigint,
+  { snapshotId, tableUuid }: { readonly snapshotId: bigint; readonly tableUuid: string },
 ): Promise<Snapshot | undefined> {
-  const { snapshots } = await loadTable(client, table)
+  const { snapshots } = await loadTable(client, table, tableUuid)
   return snapshots.find((one) => one.snapshotId === snapshotId)
 }
 
@@ -174,17 +205,22 @@ export function snapshotRequest(
 ): CommitRequest {
   const ref = { snapshotId: snapshot.snapshotId, type: 'branch' as const }
   return {
-    requirements: [
-      { type: 'assert-table-uuid', uuid: metadata.tableUuid },
-      {
-        type: 'assert-ref-snapshot-id',
-        ref: 'main',
-        ...(parent === undefined ? {} : { snapshotId: parent.snapshotId }),
-      },
-    ],
+    requirements: unchangedSince(metadata, parent),
     updates: [
       { action: 'add-snapshot', snapshot },
       { action: 'set-snapshot-ref', refName: 'main', ref },
     ],
   }
+}
+
+/** That the table is still this one, and its main branch at this head. */
+export function unchangedSince(
+  { tableUuid }: TableMetadata,
+  head: Snapshot | undefined,
+): CommitRequest['requirements'] {
+  const at = head === undefined ? {} : { snapshotId: head.snapshotId }
+  return [
+    { type: 'assert-table-uuid', uuid: tableUuid },
+    { type: 'assert-ref-snapshot-id', ref: 'main', ...at },
+  ]
 }

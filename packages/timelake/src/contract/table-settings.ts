@@ -113,7 +113,8 @@ export const TABLE_SETTINGS = {
     default: false,
     doc:
       'Whether each commit also removes the snapshots that are too old or too many by the three properties below. Branches, ' +
-      'tags, what they point at and the files stay; a table with `gc.enabled=false` or with encryption keeps everything.',
+      'tags and what they point at stay. So do all files: no job deletes yet what only removed snapshots refer to, and a purge ' +
+      'does not reach it. A table with `gc.enabled=false` or with encryption keeps everything.',
   },
   historySnapshotCountMax: {
     ...HISTORY_LIMITS.snapshotCountMax,
