@@ -177,10 +177,11 @@ def signed_spark(run):
 
 @judge("services")
 def access(run):
-    """What vended credentials and signatures reach on the S3 server, and what they do not."""
-    with run.timelake(TIMELAKE_TOKEN=TOKEN, TIMELAKE_MAINTENANCE="off") as ours:
+    """What vended credentials and signatures reach on the S3 server, and what they do not; with --full also until a session has ended."""
+    lifetime = {"TIMELAKE_VENDED_CREDENTIALS_LIFETIME": "15m"} if run.full else {}
+    with run.timelake(TIMELAKE_TOKEN=TOKEN, TIMELAKE_MAINTENANCE="off", **lifetime) as ours:
         ours.lake.delegate(ours, "vended-credentials", "remote-signing", token=TOKEN)
-        run.command(PYTHON, HERE / "access/reach.py", ours.uri, CATALOG_TOKEN=TOKEN, **ours.client)
+        run.command(PYTHON, HERE / "access/reach.py", ours.uri, *(["--full"] if run.full else []), CATALOG_TOKEN=TOKEN, **ours.client)
 
 
 @judge("embedded")
