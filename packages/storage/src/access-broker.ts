@@ -1,4 +1,4 @@
-import type { SessionCredentials } from './s3-credential-source.ts'
+import type { SessionCredentials } from './session-credentials.ts'
 
 /** What a client may reach: objects below the prefixes, and lists of them. */
 export interface AccessScope {

@@ -28,7 +28,8 @@ import {
 import { StoreUnavailableError } from './object-store.ts'
 import { openAccessBroker } from './open-access-broker.ts'
 import { encodeStrictly, openAddressBook } from './s3-address.ts'
-import { fixedCredentials, type SessionCredentials } from './s3-credential-source.ts'
+import { fixedCredentials } from './s3-credential-source.ts'
+import type { SessionCredentials } from './session-credentials.ts'
 import { canonicalQuery, openSigner, sha256Hex } from './s3-signer.ts'
 import type { S3Credentials, S3Profile } from './storage-profile.ts'
 

@@ -5,7 +5,7 @@ import {
   RequestRefusedError,
   UnvendableScopeError,
 } from './access-broker.ts'
-import type { CredentialSource, SessionCredentials } from './s3-credential-source.ts'
+import type { CredentialSource, SessionCredentials } from './session-credentials.ts'
 import { LocationError } from './object-store.ts'
 import { confineToRoots } from './s3-location.ts'
 import { covers, placesOfScope } from './s3-scope.ts'

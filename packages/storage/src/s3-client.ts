@@ -1,5 +1,5 @@
 import { openAddressBook } from './s3-address.ts'
-import type { CredentialSource } from './s3-credential-source.ts'
+import type { CredentialSource } from './session-credentials.ts'
 import {
   ExchangeError,
   openHttpConnections,

@@ -3,7 +3,7 @@
  */
 import { S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import { StoreUnavailableError } from './object-store.ts'
-import type { CredentialSource } from './s3-credential-source.ts'
+import type { CredentialSource } from './session-credentials.ts'
 import { newPatience, type PatienceOptions } from './s3-patience.ts'
 import type { S3Timeouts } from './s3-timeouts.ts'
 import { type AnswerFacts, unavailable, type Verdict, verdictOf } from './s3-verdict.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { StoreUnavailableError } from './object-store.ts'
 import { openAddressBook } from './s3-address.ts'
-import type { CredentialSource } from './s3-credential-source.ts'
+import type { CredentialSource } from './session-credentials.ts'
 import { type HttpAnswer, openHttpConnections } from './s3-exchange.ts'
 import type { ScopePlace } from './s3-scope.ts'
 import { canonicalQuery, EMPTY_PAYLOAD_HASH, openSigner, sha256Hex } from './s3-signer.ts'

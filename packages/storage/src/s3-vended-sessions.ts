@@ -6,7 +6,7 @@ import {
   VENDED_LIFE_MS_MIN,
   type VendOptions,
 } from './access-broker.ts'
-import type { SessionCredentials } from './s3-credential-source.ts'
+import type { SessionCredentials } from './session-credentials.ts'
 import { sessionPolicyOf } from './s3-session-policy.ts'
 import type { SessionRequest } from './s3-session.ts'
 import type { S3Credentials, S3Profile } from './storage-profile.ts'

@@ -9,20 +9,7 @@ import { ForbiddenError } from '../http/request-errors.ts'
 import { warehouseOf, type RouteCall } from '../http/route.ts'
 import { assertNever } from '@timelake/iceberg/spec/invariant'
 import { includesRole, type Role } from './caller.ts'
-
-/**
- * What a route asks of its caller. `open`: nothing, not even who it is. `caller`: that it has proved who it is; `warehouse`: a
- * role somewhere in the warehouse of the prefix, which is not found otherwise (visible-warehouse.ts). For both the handler sees to the rest, because the names are not in the
- * path. `server-admin`: that it manages the server. Others: a role where the path leads; `namespace-seen` is also enough to
- * have a role somewhere below.
- */
-export type RouteAccess =
-  | 'open'
-  | 'caller'
-  | 'server-admin'
-  | 'warehouse'
-  | 'namespace-seen'
-  | `${'namespace' | 'table' | 'view'}-${'reader' | 'writer'}`
+import type { RouteAccess } from './route-access.ts'
 
 /**
  * Throws unless the caller may call the route. It looks at nothing but grants and the names in the request, so neither the

@@ -8,12 +8,13 @@ import {
 } from '@timelake/storage/access-broker'
 import { StoreUnavailableError } from '@timelake/storage/object-store'
 import type { TableRow } from '@timelake/database/table-row'
-import type { SessionCredentials } from '@timelake/storage/s3-credential-source'
+import type { SessionCredentials } from '@timelake/storage/session-credentials'
 import { storageProperties } from '../catalog/storage-properties.ts'
 import type { TableIdentifier } from '../catalog/table-identifier.ts'
 import type { DelegationMode, Warehouse } from '../catalog/warehouse.ts'
 import type { RouteCall } from '../http/route.ts'
 import { includesRole, type Role } from './caller.ts'
+import { noteAccess } from './note-access.ts'
 import { formerRootsOf, prefixOf, scopeOf, type ScopedTable } from './table-scope.ts'
 
 export const DELEGATION_HEADER = 'x-iceberg-access-delegation'
@@ -159,20 +160,19 @@ async function give(
   { mode, broker, role }: Offer,
 ): Promise<DelegatedAccess | undefined> {
   const { tableUuid } = target.metadata
-  const { notedAccess } = call.catalog
   switch (mode) {
     case 'vended-credentials': {
       const mayWrite = includesRole(role, 'writer') && target.planId === undefined
       const access = mayWrite ? 'write' : 'read'
       const session = await vend(call, broker, scopeOf(target, access))
       const { accessKeyId } = session
-      notedAccess.note(call, { mode, access, tableUuid, accessKeyId })
+      noteAccess(call, { mode, access, tableUuid, accessKeyId })
       return credentialsAccess(target, session)
     }
     case 'static-keys':
       // They open the whole warehouse and let everything be changed there.
       if (!includesRole(call.caller.grants.roleAt(target.warehouse.id), 'writer')) return undefined
-      notedAccess.note(call, { mode, access: 'write', tableUuid })
+      noteAccess(call, { mode, access: 'write', tableUuid })
       return credentialsAccess(target, await broker.keys())
     case 'remote-signing':
       // What is signed is noted when it is signed.

@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import type { DelegationMode } from '../catalog/warehouse.ts'
-import type { RouteCall } from '../http/route.ts'
-import { auditCall } from './audit-answer.ts'
 
 /** Access that was given; beyond that the one that was given longest ago is noted once more. */
 const NOTED_MAX = 20_000
@@ -18,8 +16,8 @@ export interface GivenAccess {
 }
 
 /**
- * Writes down who was given access to which table: each session once for each process, however often it is handed out, and
- * signatures once an hour. Its calls follow the loads of tables, of which there may be thousands a second.
+ * Remembers who was given access to which table: each session once for each process, however often it is handed out, and
+ * signatures once an hour.
  */
 export class NotedAccess {
   readonly #noted: LRUCache<string, true>
@@ -30,12 +28,11 @@ export class NotedAccess {
     this.#noted = new LRUCache({ ...bound, ttl: NOTED_FOR_MS, perf: { now: nowMs } })
   }
 
-  note(call: RouteCall, { mode, access, tableUuid, accessKeyId = '' }: GivenAccess): void {
-    call.catalog.metrics.accessGiven.inc({ mode, access })
-    const key = `${call.caller.id} ${tableUuid} ${mode} ${access} ${accessKeyId}`
-    if (this.#noted.has(key)) return
+  /** Whether this is to be written down; it is remembered then. */
+  isNew(callerId: string, { mode, access, tableUuid, accessKeyId = '' }: GivenAccess): boolean {
+    const key = `${callerId} ${tableUuid} ${mode} ${access} ${accessKeyId}`
+    if (this.#noted.has(key)) return false
     this.#noted.set(key, true)
-    const detail = `${mode}, ${access}`
-    auditCall(call, { action: 'giveAccess', outcome: 'done', status: 200, detail })
+    return true
   }
 }

@@ -6,7 +6,7 @@ import { admitAppends } from './admit-appends.ts'
 import type { AppendBranch } from './append-branch.ts'
 import { appendSummary, SUMMARY_BATCH_IDS_MAX } from './append-summary.ts'
 import { FileAlreadyLiveError } from './catalog-errors.ts'
-import type { AppendIntent } from './plan-appends.ts'
+import type { AppendIntent } from './append-intent.ts'
 
 const metadata = sampleTable()
 

@@ -7,7 +7,7 @@ import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { tableRoots } from '@timelake/iceberg/spec/table-roots'
 import type { AppendBranch } from './append-branch.ts'
 import { FileAlreadyLiveError } from './catalog-errors.ts'
-import type { AppendIntent, AppendVerdict } from './plan-appends.ts'
+import type { AppendIntent, AppendVerdict } from './append-intent.ts'
 
 export interface AppendCandidates {
   readonly metadata: TableMetadata

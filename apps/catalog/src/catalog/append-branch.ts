@@ -18,7 +18,7 @@ import { snapshotIdOf } from '@timelake/timelake/contract/snapshot-id'
 import { UnusableManifestsError } from '../cache/manifest-lists.ts'
 import type { Catalog } from './catalog.ts'
 import { manifestsOf } from './group-draft.ts'
-import type { AppendsAsk } from './plan-appends.ts'
+import type { AppendsAsk } from './appends-ask.ts'
 import type { Warehouse } from './warehouse.ts'
 
 /** A branch that files are to be appended to, and what is asked to go there. */

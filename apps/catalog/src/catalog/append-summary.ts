@@ -1,5 +1,5 @@
 import { printJson } from '@timelake/iceberg/spec/json'
-import type { AppendIntent } from './plan-appends.ts'
+import type { AppendIntent } from './append-intent.ts'
 
 /** Ids of more batches than this are in the event and in the database, not in the snapshot. */
 export const SUMMARY_BATCH_IDS_MAX = 16

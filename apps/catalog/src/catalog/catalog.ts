@@ -1,4 +1,3 @@
-import type { IdempotencyOutcome } from '@timelake/database/idempotency'
 import type { SwapBatcher } from '@timelake/database/swap-batcher'
 import type { TableRow } from '@timelake/database/table-row'
 import type { AuditWriter } from '../access/audit-writer.ts'
@@ -25,7 +24,6 @@ import type { ScanPlanning } from '../planning/scan-planning.ts'
 import type { CommitTurns } from './commit-turns.ts'
 import type { GroupMember } from './group-member.ts'
 import type { Turnstile } from '../turnstile/turnstile.ts'
-import type { Warehouse } from './warehouse.ts'
 import type { Warehouses } from './warehouses.ts'
 
 /** One running catalog: its settings, its world, and what it keeps in memory. Every verb takes it first. */
@@ -65,30 +63,4 @@ export interface Catalog {
   readonly planning: ScanPlanning
   readonly background: BackgroundTasks
   readonly metrics: CatalogMetrics
-}
-
-/** Where a mutation writes down its outcome, when the caller sent an Idempotency-Key. */
-export interface IdempotencySlot {
-  /**
-   * The ticket that stores the outcome in the transaction of the change. Asking for it is a promise to write it.
-   */
-  ticket(outcome: StoredOutcome): { warehouseId: string; key: string; outcome: StoredOutcome }
-  /** Takes that promise back: the transaction changed nothing. */
-  withdraw(): void
-  /** Lower case. */
-  readonly key: string
-}
-
-/** The answer of a finished mutation; a `metadataLocation` stands for a LoadTableResult made again from that file. */
-export type StoredOutcome = IdempotencyOutcome
-
-/** What every mutation gets beside its own input. */
-export interface MutationScope {
-  readonly warehouse: Warehouse
-  readonly slot: IdempotencySlot | undefined
-}
-
-/** `{ idempotency }` for a database function, or nothing when the caller sent no key. */
-export function idempotencyOf(scope: MutationScope, outcome: StoredOutcome) {
-  return scope.slot === undefined ? {} : { idempotency: scope.slot.ticket(outcome) }
 }

@@ -4,9 +4,8 @@ import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { NameTakenError, NoSuchNamespaceError, NoSuchTableError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
 import { findAnyRow } from './find-row.ts'
-import { createsItsTable } from './landed-request.ts'
 import { checkName } from './names.ts'
-import type { TableCommit } from './table-commit.ts'
+import { createsItsTable, type TableCommit } from './table-commit.ts'
 import type { Warehouse } from './warehouse.ts'
 
 /** What a commit finds under the name of its table. */

@@ -1,6 +1,7 @@
 import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import { wantedSnapshots } from '../pending-commits.ts'
-import type { Catalog, MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import type { MutationScope } from './mutation-scope.ts'
 import { landCommits, type LandedTables } from './land-commits.ts'
 import { transactionRequestHash } from './landed-request.ts'
 import type { TableCommit } from './table-commit.ts'

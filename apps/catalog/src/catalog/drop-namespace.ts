@@ -6,7 +6,8 @@ import {
   type NamespaceRow,
 } from '@timelake/database/namespaces'
 import { NamespaceNotEmptyError, NoSuchNamespaceError } from './catalog-errors.ts'
-import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import { idempotencyOf, type MutationScope } from './mutation-scope.ts'
 import { findExistingNamespace } from './find-existing-namespace.ts'
 import { settleChange } from './settle-change.ts'
 

@@ -1,5 +1,6 @@
 import { NoSuchTableError } from './catalog-errors.ts'
-import type { Catalog, MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import type { MutationScope } from './mutation-scope.ts'
 import { dropRow } from './drop-row.ts'
 import { droppedPayload } from './table-event-payloads.ts'
 import type { TableIdentifier } from './table-identifier.ts'

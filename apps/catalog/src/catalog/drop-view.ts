@@ -1,5 +1,6 @@
 import { NoSuchViewError } from './catalog-errors.ts'
-import type { Catalog, MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import type { MutationScope } from './mutation-scope.ts'
 import { deleteViewFiles } from './delete-view-files.ts'
 import { dropRow } from './drop-row.ts'
 import type { TableIdentifier } from './table-identifier.ts'

@@ -2,8 +2,8 @@ import type { TableRow } from '@timelake/database/table-row'
 import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import type { LaneMember } from '../commit-lanes.ts'
-import type { MutationScope } from './catalog.ts'
-import type { AppendIntent, AppendVerdict } from './plan-appends.ts'
+import type { MutationScope } from './mutation-scope.ts'
+import type { AppendIntent, AppendVerdict } from './append-intent.ts'
 import type { TableIdentifier } from './table-identifier.ts'
 
 /** What a caller wants of one table that is there, in a form that can land together with what others want of it. */

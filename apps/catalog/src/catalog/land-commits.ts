@@ -15,7 +15,8 @@ import { checkLocations, planChange, type PlannedChange } from './plan-changes.t
 import { classOf, prefetchRebase } from './rebase-request.ts'
 import { publishChanges } from './publish-changes.ts'
 import { queueMember } from './queue-member.ts'
-import { faultPointsOf, type CommitSet, type TableCommit } from './table-commit.ts'
+import { faultPointsOf } from './commit-fault-points.ts'
+import type { CommitSet, TableCommit } from './table-commit.ts'
 import { identifierKey } from './table-identifier.ts'
 import { writeChanges } from './write-changes.ts'
 

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
 import { findLandedCommit, type LandedCommit } from '@timelake/database/landed-commits'
-import { createsTable } from '@timelake/iceberg/commit/check-requirements'
 import { snapshotsAdded } from '@timelake/iceberg/commit/snapshots-added'
-import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import { isJsonArray, printJson } from '@timelake/iceberg/spec/json'
 import type { JsonObject, JsonValue } from '@timelake/iceberg/spec/json-value'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import type { TableRow } from '@timelake/database/table-row'
 import type { Catalog } from './catalog.ts'
 import type { ExistingTarget } from './commit-target.ts'
-import type { TableCommit } from './table-commit.ts'
+import { createsItsTable, type TableCommit } from './table-commit.ts'
 
 /**
  * The hash by which a repeated commit is recognised: SHA-256 of the canonical JSON of its requirements, in any order,
@@ -75,11 +73,6 @@ export function landedRecord(
       ),
     ),
   }
-}
-
-/** Whether the requests begin with the creation of their table. Throws InvalidInputError, see `createsTable`. */
-export function createsItsTable([first]: readonly CommitRequest[]): boolean {
-  return first !== undefined && createsTable(first)
 }
 
 /**

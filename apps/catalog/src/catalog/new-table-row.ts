@@ -1,6 +1,7 @@
 import type { NamespaceRow } from '@timelake/database/namespaces'
 import { extraRoots } from '@timelake/iceberg/spec/table-roots'
-import type { Catalog, MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import type { MutationScope } from './mutation-scope.ts'
 import { commitEventPayload } from './commit-event.ts'
 import { insertRow, type NewRowOutcome } from './new-row.ts'
 import type { WrittenMetadata } from './write-metadata.ts'

@@ -1,6 +1,7 @@
 import type { NamespaceRow } from '@timelake/database/namespaces'
 import { extraViewRoots } from './view-location-rules.ts'
-import type { Catalog, MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import type { MutationScope } from './mutation-scope.ts'
 import { insertRow, type NewRowOutcome } from './new-row.ts'
 import { viewEventPayload } from './view-event-payloads.ts'
 import type { WrittenView } from './write-view.ts'

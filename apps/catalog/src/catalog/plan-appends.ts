@@ -1,5 +1,4 @@
 import type { LandedBatch } from '@timelake/database/append-batches'
-import type { TableRow } from '@timelake/database/table-row'
 import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import type { DataFile } from '@timelake/iceberg/manifest/data-file'
 import type { ManifestFile } from '@timelake/iceberg/manifest/manifest-file'
@@ -12,43 +11,12 @@ import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import { readAppendSettings } from '@timelake/timelake/contract/table-settings'
 import { admitAppends } from './admit-appends.ts'
 import { readAppendBranch, type AppendBranch } from './append-branch.ts'
+import type { AppendIntent, AppendVerdict } from './append-intent.ts'
+import type { AppendsAsk } from './appends-ask.ts'
 import { appendSummary } from './append-summary.ts'
 import { boundManifests } from './bound-manifests.ts'
 import type { Catalog } from './catalog.ts'
-import type { GroupDraft } from './group-draft.ts'
 import { metadataFolder } from './metadata-location.ts'
-import type { Warehouse } from './warehouse.ts'
-
-/** What a writer asks: that these finished data files become part of a branch, once. */
-export interface AppendIntent {
-  /** By which a repetition is recognised, whatever files it brings. */
-  readonly batchId: string
-  /** Tells a repetition with the same files from one with others. */
-  readonly requestHash: string
-  /** Resolved: footers are read, and the files fit the table as it was then. Spelled as the writer did; at least one. */
-  readonly files: readonly DataFile[]
-  /** Of all the files. */
-  readonly specId: number
-  /** The writer's own members of the snapshot summary. */
-  readonly summary: Readonly<Record<string, string>>
-  readonly branch: string
-}
-
-/** `landed-before`: the batch is in the table, or an earlier intent of the group brings it; this one adds nothing. */
-export type AppendVerdict =
-  | { readonly outcome: 'added'; readonly snapshotId: bigint }
-  | { readonly outcome: 'landed-before'; readonly snapshotId: bigint }
-  | { readonly outcome: 'refused'; readonly error: Error }
-
-export interface AppendsAsk {
-  readonly warehouse: Warehouse
-  readonly row: TableRow
-  readonly draft: GroupDraft
-  /** Of one branch, in the order in which they came; at least one. */
-  readonly intents: readonly AppendIntent[]
-  /** The landed ones among the batches of the intents, those that earlier members of the group bring included. */
-  readonly batches: ReadonlyMap<string, LandedBatch>
-}
 
 export interface PlannedAppends {
   /** For `applyCommit` on the metadata of the draft; undefined when no intent adds anything. */

@@ -12,7 +12,8 @@ import {
   NoSuchNamespaceError,
   NoSuchTableError,
 } from './catalog-errors.ts'
-import { idempotencyOf, type Catalog, type StoredOutcome } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import { idempotencyOf, type StoredOutcome } from './mutation-scope.ts'
 import { commitEventPayload } from './commit-event.ts'
 import type { ExistingTarget } from './commit-target.ts'
 import { deleteOldMetadata } from './delete-old-metadata.ts'

@@ -1,9 +1,10 @@
 import { invariant } from '@timelake/iceberg/spec/invariant'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { NoSuchTableError } from './catalog-errors.ts'
-import type { Catalog, MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import type { MutationScope } from './mutation-scope.ts'
 import { findTableRow } from './find-row.ts'
-import type { AppendIntent, AppendVerdict } from './plan-appends.ts'
+import type { AppendIntent, AppendVerdict } from './append-intent.ts'
 import { queueMember } from './queue-member.ts'
 import type { TableIdentifier } from './table-identifier.ts'
 

@@ -8,7 +8,8 @@ import {
   RenamedViewMissingError,
   RenameSourceMissingError,
 } from './catalog-errors.ts'
-import { idempotencyOf, type Catalog, type MutationScope } from './catalog.ts'
+import type { Catalog } from './catalog.ts'
+import { idempotencyOf, type MutationScope } from './mutation-scope.ts'
 import { findAnyRow } from './find-row.ts'
 import { settleChange } from './settle-change.ts'
 import { renamedPayload } from './table-event-payloads.ts'

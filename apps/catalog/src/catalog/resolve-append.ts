@@ -27,7 +27,7 @@ import {
 import { readNameMapping } from '@timelake/timelake/footer/name-mapping'
 import { FOOTER_READS_MAX, type FileFooter } from '../footer-reads.ts'
 import type { Catalog } from './catalog.ts'
-import type { AppendIntent } from './plan-appends.ts'
+import type { AppendIntent } from './append-intent.ts'
 import type { Warehouse } from './warehouse.ts'
 
 export interface UnresolvedAppend {

@@ -1,7 +1,6 @@
+import { createsTable } from '@timelake/iceberg/commit/check-requirements'
 import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
-import type { FaultPoint } from '@timelake/timelake/contract/fault-points'
-import type { MutationScope } from './catalog.ts'
-import type { CommitTarget } from './commit-target.ts'
+import type { MutationScope } from './mutation-scope.ts'
 import type { TableIdentifier } from './table-identifier.ts'
 
 /** What a request asks of one table. */
@@ -22,27 +21,7 @@ export interface CommitSet extends MutationScope {
   readonly isRebaseAsked: boolean
 }
 
-/** The steps of landing a set, by the names under which crash tests know them. */
-export function faultPointsOf(
-  { commits }: CommitSet,
-  [first]: readonly CommitTarget[],
-): { readonly checked: FaultPoint; readonly written: FaultPoint; readonly published: FaultPoint } {
-  if (commits.length > 1) {
-    return {
-      checked: 'transaction.requirements-checked',
-      written: 'transaction.metadata-written',
-      published: 'transaction.swapped',
-    }
-  }
-  return first?.kind === 'new'
-    ? {
-        checked: 'commit.requirements-checked',
-        written: 'create.metadata-written',
-        published: 'create.row-written',
-      }
-    : {
-        checked: 'commit.requirements-checked',
-        written: 'commit.metadata-written',
-        published: 'commit.swapped',
-      }
+/** Whether the requests begin with the creation of their table. Throws InvalidInputError, see `createsTable`. */
+export function createsItsTable([first]: readonly CommitRequest[]): boolean {
+  return first !== undefined && createsTable(first)
 }

@@ -1,5 +1,5 @@
 import type { ViewCommitRequest } from '@timelake/iceberg/view/view-update'
-import type { MutationScope } from './catalog.ts'
+import type { MutationScope } from './mutation-scope.ts'
 import type { TableIdentifier } from './table-identifier.ts'
 
 /** One call of the commit route of views. */

@@ -12,7 +12,8 @@ import {
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import type { Caller } from '../access/caller.ts'
 import { CommitStateUnknownError, IdempotencyConflictError } from '../catalog/catalog-errors.ts'
-import type { Catalog, IdempotencySlot, StoredOutcome } from '../catalog/catalog.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { IdempotencySlot, StoredOutcome } from '../catalog/mutation-scope.ts'
 import { errorAnswer } from './error-response.ts'
 import { jsonTextAnswer, type HttpAnswer } from './exchange.ts'
 

@@ -1,6 +1,6 @@
 import type { TableRow } from '@timelake/database/table-row'
 import { CommitStateUnknownError, MetadataFileMissingError } from '../catalog/catalog-errors.ts'
-import type { StoredOutcome } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import type { HttpAnswer } from './exchange.ts'
 import { storedAnswer } from './idempotency.ts'
 

@@ -1,5 +1,5 @@
 import { findAccessToNew } from '../access/delegate-access.ts'
-import type { StoredOutcome } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import { findTableRow } from '../catalog/find-row.ts'
 import type { TableIdentifier } from '../catalog/table-identifier.ts'
 import type { Warehouse } from '../catalog/warehouse.ts'

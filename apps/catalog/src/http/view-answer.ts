@@ -1,5 +1,6 @@
 import type { LoadedView } from '../cache/loaded-view.ts'
-import type { Catalog, StoredOutcome } from '../catalog/catalog.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import { findViewRow } from '../catalog/find-row.ts'
 import type { TableIdentifier } from '../catalog/table-identifier.ts'
 import type { Warehouse } from '../catalog/warehouse.ts'

@@ -1,7 +1,7 @@
 import { decodeAppendRequest, encodeAppendResult } from '@timelake/iceberg/rest/append-json'
 import { appendAgain, appendDataFiles } from '../catalog/append-data-files.ts'
 import { CommitStateUnknownError } from '../catalog/catalog-errors.ts'
-import type { StoredOutcome } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { storedAnswer } from '../http/idempotency.ts'
 import { jsonAnswer } from '../http/json.ts'

@@ -16,7 +16,8 @@ import {
   type PlacedManifest,
   type ScannedTable,
 } from './open-scan.ts'
-import { listedPages, manifestsOfPage, rowsOfPage, type PlanPage } from './plan-pages.ts'
+import type { PlanPage } from './plan-page.ts'
+import { listedPages, manifestsOfPage, rowsOfPage } from './plan-pages.ts'
 import { readAhead } from './read-ahead.ts'
 
 /** Manifests of one scan that are read at the same time, and wait decoded for their turn. */

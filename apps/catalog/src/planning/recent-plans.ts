@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { PlanPage } from './plan-pages.ts'
+import type { PlanPage } from './plan-page.ts'
 
 const BYTES_PER_PAGE = 80
 const ENTRY_OVERHEAD_BYTES = 256

@@ -5,7 +5,7 @@ import {
 import { findNamespace } from '@timelake/database/namespaces'
 import { requireWriter } from '../access/authorize.ts'
 import { confinedTo } from '../access/confine.ts'
-import type { StoredOutcome } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import {
   createNamespace as createCatalogNamespace,
   shownProperties,

@@ -1,7 +1,7 @@
 import { decodeRegisterTableRequest } from '@timelake/iceberg/rest/table-requests-json'
 import { writableWarehouse } from '../access/confine.ts'
 import { findAccessToNew } from '../access/delegate-access.ts'
-import type { StoredOutcome } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import { registerTable as registerCatalogTable } from '../catalog/register-table.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { namespaceInPath } from '../http/path-names.ts'

@@ -1,6 +1,6 @@
 import { decodeRegisterViewRequest } from '@timelake/iceberg/rest/view-requests-json'
 import { writableWarehouse } from '../access/confine.ts'
-import type { StoredOutcome } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import { registerView as registerCatalogView } from '../catalog/register-view.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
 import { namespaceInPath } from '../http/path-names.ts'

@@ -1,6 +1,6 @@
 import { decodeCommitViewRequest } from '@timelake/iceberg/rest/view-requests-json'
 import { checkConfined } from '../access/confine.ts'
-import type { StoredOutcome } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import { commitRequestHash } from '../catalog/landed-request.ts'
 import { replaceView as replaceCatalogView } from '../catalog/replace-view.ts'
 import type { HttpAnswer } from '../http/exchange.ts'

@@ -4,6 +4,7 @@ import {
 } from '@timelake/iceberg/rest/remote-sign-json'
 import { includesRole } from '../access/caller.ts'
 import { TICKET_PARAMETER } from '../access/delegate-access.ts'
+import { noteAccess } from '../access/note-access.ts'
 import { reachableTable } from '../access/reachable-table.ts'
 import { formerRootsOf, scopeOf } from '../access/table-scope.ts'
 import type { HttpAnswer } from '../http/exchange.ts'
@@ -36,7 +37,7 @@ export async function signRequest(call: RouteCall): Promise<HttpAnswer> {
   const moved = row === undefined ? {} : await formerRootsOf(call.catalog, row)
   const signed = await broker.sign(request, scopeOf({ metadata, ...moved }, access))
   const { tableUuid } = metadata
-  call.catalog.notedAccess.note(call, { mode: 'remote-signing', access, tableUuid })
+  noteAccess(call, { mode: 'remote-signing', access, tableUuid })
   const answer = jsonAnswer(encodeRemoteSignResult(signed))
   const caching = signed.isReusable ? 'private' : 'no-cache'
   return { ...answer, headers: { ...answer.headers, 'cache-control': caching } }

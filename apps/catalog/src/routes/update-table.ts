@@ -1,7 +1,7 @@
 import { decodeCommitRequest } from '@timelake/iceberg/rest/commit-json'
 import { checkConfined } from '../access/confine.ts'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
-import type { StoredOutcome } from '../catalog/catalog.ts'
+import type { StoredOutcome } from '../catalog/mutation-scope.ts'
 import { commitTable } from '../catalog/commit-table.ts'
 import { commitRequestHash } from '../catalog/landed-request.ts'
 import { classOf, isRebaseAsked, REBASE_HEADER } from '../catalog/rebase-request.ts'

@@ -14,7 +14,7 @@ import { MetricColumnsBuilder, type MetricColumn } from './metric-columns.ts'
 import { NumberColumnBuilder, type NumberColumn } from './number-column.ts'
 import { PathColumnBuilder, type PathColumn } from './path-column.ts'
 import { RepeatedColumnBuilder, type RepeatedColumn, type StoredColumn } from './repeated-column.ts'
-import type { ScanManifestOptions } from './scan-manifest.ts'
+import type { ScanManifestOptions } from './scan-manifest-options.ts'
 import { readKept, walkEntries } from './walk-entries.ts'
 import { NUMBER, RANGE, type NumberSlot, type RangeSlot, type WalkedEntry } from './walked-entry.ts'
 

@@ -1,7 +1,6 @@
 import { openAvroContainer, type AvroContainer } from '../avro/read-avro-container.ts'
 import type { DataFile, FileContent, ResolvedEntry } from '../manifest/data-file.ts'
 import type { ManifestFile } from '../manifest/manifest-file.ts'
-import type { PartitionType } from '../manifest/partition-type.ts'
 import type { Filled } from '../spec/decode.ts'
 import { invariant } from '../spec/invariant.ts'
 import type { PartitionValue } from '../spec/partition-spec.ts'
@@ -9,21 +8,8 @@ import type { PrimitiveType } from '../spec/type.ts'
 import { decodeEntryColumns, readMetricColumns, type EntryColumns } from './entry-columns.ts'
 import type { MetricColumn } from './metric-columns.ts'
 import type { BoundsColumn, CountColumn, MetricsTable } from './metrics-table.ts'
+import type { ScanManifestOptions } from './scan-manifest-options.ts'
 import { COUNT } from './walked-entry.ts'
-
-export interface ScanManifestOptions {
-  /** The manifest's entry in the list. */
-  readonly manifest: ManifestFile
-  /** Of the manifest's partition spec. */
-  readonly partition: PartitionType
-  /** Columns whose metrics are decoded at once; others are when they are first asked. */
-  readonly fieldIds?: readonly number[]
-  /**
-   * Whether the bytes of the file are forgotten: they take several times what the columns take, but without them the metrics of
-   * further columns have to be brought by `addColumns` before somebody asks for them.
-   */
-  readonly isColumnsOnly?: boolean
-}
 
 /**
  * The live entries of a manifest, column by column, with what they inherit: some 30 bytes a file, and 20 for a column of

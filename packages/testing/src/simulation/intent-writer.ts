@@ -4,6 +4,7 @@ import { long, object } from '@timelake/iceberg/spec/decode'
 import type { LedgerEntry } from './client-ledger.ts'
 import {
   ask,
+  type LastAnswer,
   type ClientTable,
   loadTable,
   type SimulatedClient,
@@ -48,7 +49,7 @@ export async function sendOneBatch(
       },
     ],
   }
-  const send = (): Promise<ServerAnswer> =>
+  const send = (): Promise<LastAnswer> =>
     ask(
       client,
       {
@@ -57,7 +58,7 @@ export async function sendOneBatch(
         body: printJson(body),
         ...(usesKeys ? { headers: { 'idempotency-key': client.newUuid() } } : {}),
       },
-      ({ status, body: text }) => status < 500 && !text.includes('idempotency key'),
+      isFinal,
     )
   const answers = await Promise.all(sendsTwice ? [send(), send()] : [send()])
   const landed = answers.filter(({ status }) => status === 200)
@@ -68,19 +69,34 @@ export async function sendOneBatch(
       throw new Error('a batch that landed was refused')
     })
   }
-  for (const answer of landed.length > 0 ? landed : answers) await note(client, entry, answer)
+  for (const answer of landed) noteLanded(entry, answer)
+  if (landed.length === 0) await noteRefused(client, table, { entry, answers })
 }
 
-async function note(
+/** A batch that was applied and is forgotten went with its table: asking again finds out nothing. */
+function isFinal({ status, body }: ServerAnswer): boolean {
+  if (status >= 500) return body.includes('the append was applied')
+  return !body.includes('idempotency key')
+}
+
+/**
+ * The file goes when it is certain that no table has it. Where the batch may have landed before it was sent again, only the
+ * table that it was for can say so.
+ */
+async function noteRefused(
   client: SimulatedClient,
-  entry: LedgerEntry,
-  { status, body }: ServerAnswer,
+  table: ClientTable,
+  { entry, answers }: { readonly entry: LedgerEntry; readonly answers: readonly LastAnswer[] },
 ): Promise<void> {
-  if (status !== 200) {
+  await unlessGone([entry], async () => {
+    const mayBeThere = answers.some(({ status, isRepeated }) => isRepeated || status >= 500)
+    if (mayBeThere) await loadTable(client, table, entry.tableUuid)
     entry.outcome = 'failed'
     for (const path of entry.added) await client.store.delete(path)
-    return
-  }
+  })
+}
+
+function noteLanded(entry: LedgerEntry, { body }: ServerAnswer): void {
   const snapshotId = long(object(parseJson(body), 'answer')['snapshot-id'], 'snapshot-id')
   const isElsewhere = entry.outcome !== 'pending' && entry.snapshotId !== snapshotId
   if (isElsewhere) throw new Error(`a batch is in ${entry.snapshotId} and in ${snapshotId}`)

@@ -85,16 +85,22 @@ export async function unlessGone(
   }
 }
 
+/** An answer to a request that may have been sent before. */
+export interface LastAnswer extends ServerAnswer {
+  /** Whether any earlier sending may have been applied: nobody took its answer. */
+  readonly isRepeated: boolean
+}
+
 /** Sends a request until its answer is one that the caller takes. Only for requests that may be repeated. */
 export async function ask(
   client: SimulatedClient,
   request: ServerRequest,
   isTaken: (answer: ServerAnswer) => boolean,
-): Promise<ServerAnswer> {
+): Promise<LastAnswer> {
   let last: unknown
   for (let count = 0; count < QUESTIONS_MAX; count += 1) {
     const answer = await tryOnce(client, request)
-    if (answer !== undefined && isTaken(answer)) return answer
+    if (answer !== undefined && isTaken(answer)) return { ...answer, isRepeated: count > 0 }
     last = answer
     await client.delay(waitMs(count))
   }
