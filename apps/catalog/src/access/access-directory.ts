@@ -9,6 +9,7 @@ import { LRUCache } from 'lru-cache'
 import type { CatalogContext } from '../context.ts'
 import type { Caller } from './caller.ts'
 import { grantsOf } from './grants-of.ts'
+import { entriesMax } from './entries-max.ts'
 
 const ENTRIES_MAX = 10_000
 
@@ -35,10 +36,7 @@ interface Remembered<Value> {
 export class AccessDirectory {
   readonly #context: Pick<CatalogContext, 'database' | 'nowMs'>
   readonly #maxAgeMs: number
-  readonly #remembered = new LRUCache<string, Remembered<unknown>>({
-    maxSize: ENTRIES_MAX,
-    sizeCalculation: () => 1,
-  })
+  readonly #remembered = new LRUCache<string, Remembered<unknown>>(entriesMax(ENTRIES_MAX))
   readonly #asked = new Map<string, Promise<unknown>>()
 
   constructor(

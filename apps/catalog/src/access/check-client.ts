@@ -17,6 +17,7 @@ import {
 import { LoginLimit } from './login-limit.ts'
 import { OAuthError } from './oauth-error.ts'
 import type { ClientCredentials } from './token-request.ts'
+import { entriesMax } from './entries-max.ts'
 
 /** Hashes that are made at the same time: each takes a core and 16 MiB. */
 const HASHES_AT_ONCE_MAX = 2
@@ -41,10 +42,7 @@ export class CheckClient {
   readonly #slots = new Slots(HASHES_AT_ONCE_MAX)
   #waiting = 0
   /** By the id of a secret; the key of the digests is never stored. */
-  readonly #seen = new LRUCache<string, Buffer>({
-    maxSize: SEEN_SECRETS_MAX,
-    sizeCalculation: () => 1,
-  })
+  readonly #seen = new LRUCache<string, Buffer>(entriesMax(SEEN_SECRETS_MAX))
   readonly #seenKey = randomBytes(32)
   #nobodysHash: Promise<string> | undefined
 

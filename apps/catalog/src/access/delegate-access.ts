@@ -123,7 +123,9 @@ async function giveFirst(
   const broker = call.catalog.context.stores.brokerOf(warehouse.row)
   const role = call.caller.grants.roleAt(warehouse.id, identifier.levels)
   if (broker === undefined || role === undefined) return undefined
-  const moved = target.row === undefined ? {} : await formerRootsOf(call.catalog, target.row)
+  const { row, formerRoots } = target
+  const moved =
+    row === undefined || formerRoots !== undefined ? {} : await formerRootsOf(call.catalog, row)
   for (const mode of modes) {
     const offer = { mode, broker, role }
     const access = await giveIfPossible(call, { ...target, ...moved }, offer)

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { entriesMax } from './entries-max.ts'
 
 /** Failures of one source within `WINDOW_MS`, after which it is refused unheard until the window is over. */
 const FAILURES_MAX = 10
@@ -13,10 +14,7 @@ interface Failures {
 /** Counts failed logins by source: an address together with the client id that it named. */
 export class LoginLimit {
   readonly #nowMs: () => number
-  readonly #failures = new LRUCache<string, Failures>({
-    maxSize: SOURCES_MAX,
-    sizeCalculation: () => 1,
-  })
+  readonly #failures = new LRUCache<string, Failures>(entriesMax(SOURCES_MAX))
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { DelegationMode } from '../catalog/warehouse.ts'
+import { entriesMax } from './entries-max.ts'
 
 /** Access that was given; beyond that the one that was given longest ago is noted once more. */
 const NOTED_MAX = 20_000
@@ -23,9 +24,11 @@ export class NotedAccess {
   readonly #noted: LRUCache<string, true>
 
   constructor(nowMs: () => number) {
-    // By size, which reserves no memory for entries that may never come.
-    const bound = { maxSize: NOTED_MAX, sizeCalculation: () => 1 }
-    this.#noted = new LRUCache({ ...bound, ttl: NOTED_FOR_MS, perf: { now: nowMs } })
+    this.#noted = new LRUCache({
+      ...entriesMax(NOTED_MAX),
+      ttl: NOTED_FOR_MS,
+      perf: { now: nowMs },
+    })
   }
 
   /** Whether this is to be written down; it is remembered then. */

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Counter } from 'prom-client'
 import type { RefusedTokenReason } from '../http/request-errors.ts'
 import type { AuditTrail } from './audit.ts'
+import { entriesMax } from './entries-max.ts'
 
 /** An address is written down once in a window for each reason, and so many addresses at most. */
 const WINDOW_MS = 60_000
@@ -34,10 +35,9 @@ interface NotedRefusalsParts {
 export class NotedRefusals {
   readonly #parts: NotedRefusalsParts
   /** Refusals that were left out, by address and reason; present while the window of the last entry is not over. */
-  readonly #leftOut = new LRUCache<string, { readonly sinceMs: number; count: number }>({
-    maxSize: SOURCES_MAX,
-    sizeCalculation: () => 1,
-  })
+  readonly #leftOut = new LRUCache<string, { readonly sinceMs: number; count: number }>(
+    entriesMax(SOURCES_MAX),
+  )
   #window: Window = { sinceMs: -Infinity, entryCount: 0 }
 
   constructor(parts: NotedRefusalsParts) {

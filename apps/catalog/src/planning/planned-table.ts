@@ -16,6 +16,8 @@ export const POLL_AFTER = { 'retry-after': '1' } as const
 export interface CalledTable extends PlannedTable {
   readonly identifier: TableIdentifier
   readonly row: TableRow
+  /** See ScopedTable. */
+  readonly formerRoots?: readonly string[]
 }
 
 /** The table in the path with its metadata, and the caller. Throws NoSuchTableError, MetadataFileMissingError, and more. */
@@ -27,9 +29,9 @@ export async function plannedTable(call: RouteCall): Promise<CalledTable> {
   const { metadata } = await catalog.metadata.get(warehouse, row.metadataLocation)
   const { tableUuid } = metadata
   const owner = { warehouseId: warehouse.id, tableUuid, callerId: caller.id }
-  const { formerRoots = [] } = await formerRootsOf(catalog, row)
-  const roots = [...tableRoots(metadata), ...formerRoots]
-  return { catalog, warehouse, identifier, row, metadata, roots, owner }
+  const moved = await formerRootsOf(catalog, row)
+  const roots = [...tableRoots(metadata), ...(moved.formerRoots ?? [])]
+  return { catalog, warehouse, identifier, row, metadata, roots, owner, ...moved }
 }
 
 /** The id of a plan in the path, as it was sent. */
