@@ -129,7 +129,6 @@ export function makeCatalog({ config, context }: CatalogOptions): Catalog {
   const metrics = makeCatalogMetrics(context.registry, { metadata, lanes, feed })
   const processId = context.newUuid()
   const catalog: Catalog = {
-    processId,
     config,
     context,
     ...makeAccessParts(config, context, { background, metrics }),
@@ -144,7 +143,6 @@ export function makeCatalog({ config, context }: CatalogOptions): Catalog {
     lanes,
     turnstile,
     turns: makeTurns(context, { processId, lanes, background }),
-    // A turn outlasts a swap, so no swap passes it on.
     swaps: new SwapBatcher(context.database),
     pointers: makePointers(config, context),
     feed,
@@ -188,7 +186,7 @@ function makeManifestCaches({
 
 function makeTurns(
   { database, nowMs, delay }: CatalogContext,
-  parts: Pick<Catalog, 'processId' | 'lanes' | 'background'>,
+  parts: Pick<Catalog, 'lanes' | 'background'> & { readonly processId: string },
 ): CommitTurns {
   const { processId, lanes, background } = parts
   const isBusy = (tableId: string) => !lanes.isFree(tableId)

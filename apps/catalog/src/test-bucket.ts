@@ -15,13 +15,15 @@ import { member, textAt } from './test-json.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 
+/** Whether there is an S3 server whose STS cuts sessions. */
+export const HAS_BUCKET = testServices().s3?.roleArn !== undefined
 /** Why suites of delegated access are skipped where they are. */
 export const NO_BUCKET = 'no S3 server with STS found (tools/services)'
+/** The headers by which a client asks for credentials. */
+export const VENDED = { 'x-iceberg-access-delegation': 'vended-credentials' }
 
 export interface TestBucket {
   readonly catalog: TestCatalog
-  /** Makes a warehouse in the bucket that gives access in these ways, and a namespace `ns` in it; answers its location. */
-  makeWarehouse(name: string, delegation: readonly DelegationMode[]): Promise<string>
   /** The bucket with everybody's objects. */
   readonly store: ObjectStore
   /** The bucket as the holder of the keys sees it. */
@@ -29,12 +31,16 @@ export interface TestBucket {
   stop(): Promise<void>
 }
 
-/** A guarded catalog on the real S3 server of the environment, whose STS cuts sessions; undefined when there is none. */
+/**
+ * A guarded catalog on the real S3 server of the environment, with these warehouses, which give access in these ways and have
+ * a namespace `ns` each. Throws when there is no such server.
+ */
 export async function openTestBucket(
+  warehouses: Readonly<Record<string, readonly DelegationMode[]>>,
   options: TestCatalogOptions = {},
-): Promise<TestBucket | undefined> {
+): Promise<TestBucket> {
   const { s3 } = testServices()
-  if (s3?.roleArn === undefined) return undefined
+  if (s3?.roleArn === undefined) throw new Error(NO_BUCKET)
   const { endpoint, region, bucket, accessKeyId, secretAccessKey, roleArn } = s3
   const profile = { type: 's3', endpoint, region, pathStyle: true } as const
   const credentials = { accessKeyId, secretAccessKey }
@@ -42,23 +48,22 @@ export async function openTestBucket(
   const stores = openWarehouseStores({ secretBox, localRootDirs: [], extraAllowedLocations: [] })
   const catalog = await openGuardedCatalog({ ...options, secretBox, stores: () => stores })
   const root = `s3://${bucket}/${randomUUID()}`
+  const role = { 'role-arn': roleArn, 'sts-endpoint': endpoint }
+  const keys = { 'access-key-id': accessKeyId, 'secret-access-key': secretAccessKey }
+  for (const [name, delegation] of Object.entries(warehouses)) {
+    const isKeyed = delegation.includes('static-keys')
+    const storage = { type: 's3', endpoint, region, ...(isKeyed ? {} : role) }
+    const access = { credentials: keys, delegation: [...delegation] }
+    const body = { name, location: `${root}/${name}`, storage, ...access }
+    const made = await catalog.call('POST', '/admin/v1/warehouses', { body })
+    expect(made.status, made.text).toBe(201)
+    const namespace = { namespace: ['ns'] }
+    await catalog.call('POST', `/v1/${name}/namespaces`, { body: namespace })
+  }
   const open = [openS3ObjectStore({ profile, credentials })]
   return {
     catalog,
     store: open[0] as ObjectStore, // `as`: the list was made with one
-    async makeWarehouse(name, delegation) {
-      const location = `${root}/${name}`
-      const role = { 'role-arn': roleArn, 'sts-endpoint': endpoint }
-      const isKeyed = delegation.includes('static-keys')
-      const storage = { type: 's3', endpoint, region, ...(isKeyed ? {} : role) }
-      const keys = { 'access-key-id': accessKeyId, 'secret-access-key': secretAccessKey }
-      const body = { name, location, storage, credentials: keys, delegation: [...delegation] }
-      const made = await catalog.call('POST', '/admin/v1/warehouses', { body })
-      expect(made.status, made.text).toBe(201)
-      const namespace = { namespace: ['ns'] }
-      await catalog.call('POST', `/v1/${name}/namespaces`, { body: namespace })
-      return location
-    },
     storeWith(held) {
       const store = openS3ObjectStore({ profile, credentials: held })
       open.push(store)

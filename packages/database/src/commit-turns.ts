@@ -60,7 +60,7 @@ export async function seizeTurn(
 const PASS = `
 update catalog_table set commit_turn = commit_next, commit_next = null where id = $1 and commit_turn = $2`
 
-/** Gives the turn to whoever is next, after a turn that needed no swap. */
+/** Gives the turn to whoever is next; a process that does not have it changes nothing. */
 export async function passTurn(
   session: SqlSession,
   { tableId, processId }: { readonly tableId: string; readonly processId: string },

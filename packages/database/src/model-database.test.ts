@@ -10,6 +10,7 @@ import { findBatches } from './append-batches.ts'
 import { commitTables, type TableStep } from './commit-tables.ts'
 import { askForTurn, passTurn, readTurn, seizeTurn } from './commit-turns.ts'
 import { newId, newNamespace, newTable, newWarehouse, NOW_MS } from './contract/contract-world.ts'
+import { findDroppedTable } from './dropped-tables.ts'
 import { openFeed, readFeed } from './feed.ts'
 import { findTable, findTablesNear } from './find-tables.ts'
 import {
@@ -186,7 +187,7 @@ function randomCall(random: SeededRandom, both: Twins, nowMs: number): Call {
   const calls: readonly (() => Call)[] = [
     () => {
       const drop = {
-        ...{ tableId, purgeRequested: false, nowMs, ...mayHaveKey() },
+        ...{ tableId, purgeRequested: random.chance(0.5), nowMs, ...mayHaveKey() },
         event: { kind: 'table-dropped' as const, payload: '{}' },
       }
       return (side) => dropTable(side, drop)
@@ -225,7 +226,7 @@ function randomCall(random: SeededRandom, both: Twins, nowMs: number): Call {
     },
     () => {
       const one = swap(tableId, nowMs)
-      return async (side) => swapMany(side, [await one(side)], processId)
+      return async (side) => swapMany(side, [await one(side)])
     },
     () => {
       const [first = '', second = ''] = ids
@@ -233,7 +234,7 @@ function randomCall(random: SeededRandom, both: Twins, nowMs: number): Call {
       return async (side) => {
         const [one, other] = [await a(side), await b(side)]
         // One key belongs to one of them.
-        return swapMany(side, [one, { ...other, idempotency: [] }], processId)
+        return swapMany(side, [one, { ...other, idempotency: [] }])
       }
     },
     () => {
@@ -262,6 +263,7 @@ function randomCall(random: SeededRandom, both: Twins, nowMs: number): Call {
     },
     () => async (side) => [...(await findBatches(side, { tableId, batchIds: BATCHES }))].sort(),
     () => async (side) => [...(await readPointers(side, [...ids, ...newIds, 'gone']))].sort(),
+    () => (side) => findDroppedTable(side, tableId),
     () => (side) => findWarehouse(side, warehouse.name),
     () => {
       const names = [random.pick(TABLES), random.pick(TABLES), 'none']

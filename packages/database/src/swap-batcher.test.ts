@@ -44,12 +44,12 @@ describe('the batcher over the database in this process', () => {
   const countingBatcher = (gatheringMsMax: number) => {
     const sizes: number[] = []
     const query = <Row>(text: string, params: readonly unknown[] = []): Promise<Row[]> => {
-      const [, tableIds] = params
+      const [tableIds] = params
       if (isSwapStatement(text) && Array.isArray(tableIds)) sizes.push(tableIds.length)
       return database.query<Row>(text, params)
     }
     const counting = { ...({ isSerial: true } as const), query, runScript: database.runScript }
-    return { sizes, batcher: new SwapBatcher(counting, '', gatheringMsMax) }
+    return { sizes, batcher: new SwapBatcher(counting, gatheringMsMax) }
   }
   const swapNumber = (index: number): GroupSwap => {
     const swap = swaps[index]

@@ -24,16 +24,14 @@ const GATHERING_MS_MAX = 8
 /** Runs swaps as `swapMany` does, those of different tables together. */
 export class SwapBatcher {
   readonly #session: DatabaseOrTransaction
-  readonly #processId: string
   readonly #gatheringMsMax: number
   #waiting: Waiting[] = []
   #isRunning = false
   #announcedCount = 0
   #whenMoreCame: (() => void) | undefined
 
-  constructor(session: DatabaseOrTransaction, processId = '', gatheringMsMax = GATHERING_MS_MAX) {
+  constructor(session: DatabaseOrTransaction, gatheringMsMax = GATHERING_MS_MAX) {
     this.#session = session
-    this.#processId = processId
     this.#gatheringMsMax = gatheringMsMax
   }
 
@@ -109,7 +107,7 @@ export class SwapBatcher {
   async #runBatch(batch: readonly Waiting[]): Promise<void> {
     const swaps = batch.map(({ swap }) => swap)
     try {
-      const verdicts = await swapMany(this.#session, swaps, this.#processId)
+      const verdicts = await swapMany(this.#session, swaps)
       verdicts.forEach((verdict, index) => batch[index]?.resolve(verdict))
     } catch (error) {
       // The database refused them together, so nothing applies; alone, each gets its own answer.

@@ -50,17 +50,16 @@ interface VerdictRow {
 
 /**
  * The verdicts of the swaps, in their order. Each table at most once, and every table stays at its location: a swap that
- * moves its table is `stale` here and belongs to swapMetadataLocation. `processId` says whose turn ends. Errors: StatementError (nothing changed),
+ * moves its table is `stale` here and belongs to swapMetadataLocation. Errors: StatementError (nothing changed),
  * DatabaseUnavailableError (each of them unknown: read the pointers before deciding).
  */
 export async function swapMany(
   session: DatabaseOrTransaction,
   swaps: readonly GroupSwap[],
-  processId = '',
 ): Promise<readonly SwapVerdict[]> {
   const tables = new Set(swaps.map(({ tableId }) => tableId))
   invariant(tables.size === swaps.length, 'a table is swapped at most once in one statement')
-  const columns = columnsOf(swaps, processId)
+  const columns = columnsOf(swaps)
   const parts = {
     tickets: isFilled(columns.tickets),
     landed: isFilled(columns.landed),
@@ -81,7 +80,7 @@ function verdictOf({ lost_keys: lostKeys, changed, present }: VerdictRow): SwapV
   return present ? 'stale' : 'missing'
 }
 
-function columnsOf(swaps: readonly GroupSwap[], processId: string): SwapColumns {
+function columnsOf(swaps: readonly GroupSwap[]): SwapColumns {
   const column = <T>(pick: (swap: GroupSwap) => T) => swaps.map(pick)
   const input = [
     column(({ tableId }) => tableId),
@@ -93,7 +92,6 @@ function columnsOf(swaps: readonly GroupSwap[], processId: string): SwapColumns 
   ]
   return {
     input,
-    processId,
     events: eventColumns(swaps),
     ...landedColumns(swaps),
     tickets: ticketColumns(swaps),

@@ -73,7 +73,6 @@ export function isSwapStatement(text: string): boolean {
 export interface SwapColumns {
   /** Table id, expected, next, table uuid, location, now: an item for each swap. */
   readonly input: readonly (readonly unknown[])[]
-  readonly processId: string
   // What follows has an item for each event, snapshot, ticket or batch. The first column is the place, from 1, of its swap.
   /** Place, number within its swap from 1, kind, payload. */
   readonly events: readonly (readonly unknown[])[]
@@ -89,7 +88,7 @@ export interface SwapColumns {
 
 /** The columns in the parameters of a statement; inverse of how they are sent. */
 export function swapColumnsOf(parts: SwapParts, params: readonly unknown[]): SwapColumns {
-  let at = 1
+  let at = 0
   const take = (count: number, isCarried = true): readonly (readonly unknown[])[] => {
     if (!isCarried) return Array.from({ length: count }, () => [])
     at += count
@@ -98,7 +97,6 @@ export function swapColumnsOf(parts: SwapParts, params: readonly unknown[]): Swa
   const input = take(INPUT)
   return {
     input,
-    processId: String(params[0]),
     events: parts.hasOneEventEach
       ? [places(input), places(input).map(() => 1), ...take(2)]
       : take(1 + EVENTS).slice(1),
@@ -111,10 +109,9 @@ export function swapColumnsOf(parts: SwapParts, params: readonly unknown[]): Swa
 
 /** The parameters of the statement with these parts. */
 export function swapParameters(parts: SwapParts, columns: SwapColumns): readonly unknown[] {
-  const { input, processId, events } = columns
+  const { input, events } = columns
   const [, , kinds, payloads] = events
   return [
-    processId,
     ...input,
     ...(parts.hasOneEventEach ? [kinds, payloads] : [eventCounts(columns), ...events]),
     ...(parts.landed ? columns.landed : []),
@@ -140,9 +137,9 @@ function eventCounts({ input, events }: SwapColumns): readonly number[] {
 type Unnest = (...types: readonly string[]) => string
 
 // `any(…)` beside each join: a plan made over small tables must still enter the index by its columns later.
-// A process that swaps in its turn passes it on, see commit-turns.ts: $1 is its name. $2 are the tables.
+// $1 are the tables.
 function statementText(parts: SwapParts): string {
-  let number = 1
+  let number = 0
   const unnest: Unnest = (...types) =>
     `unnest(${types.map((type) => `$${(number += 1)}::${type}[]`).join(', ')})`
   const input = inputText(unnest, parts)
@@ -217,11 +214,9 @@ function madeText({ isSerial, hasOneEventEach }: SwapParts): string {
   const events = hasOneEventEach ? 'g.kind, g.payload' : 'g.event_count'
   return `made as (
   update catalog_table t set metadata_location = g.next, table_uuid = g.table_uuid, version = t.version + 1,
-    event_number = t.event_number + ${hasOneEventEach ? '1' : 'g.event_count'}, updated_at_ms = g.now_ms,
-    commit_turn = case when t.commit_turn = $1::text then t.commit_next else t.commit_turn end,
-    commit_next = case when t.commit_turn = $1::text then null else t.commit_next end
+    event_number = t.event_number + ${hasOneEventEach ? '1' : 'g.event_count'}, updated_at_ms = g.now_ms
   from ${isSerial ? 'guarded' : 'locked'} g
-  where t.id = any($2::text[]) and t.id = g.table_id and g.lost_keys is null
+  where t.id = any($1::text[]) and t.id = g.table_id and g.lost_keys is null
     and t.metadata_location is not distinct from g.expected
     and t.location is not distinct from g.location
   returning g.place, ${events}, g.next, g.now_ms, t.id, t.warehouse_id, t.namespace_id, t.table_uuid, t.event_number, t.name

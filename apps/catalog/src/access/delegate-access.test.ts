@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultDelegationConfig } from './delegation-config.ts'
 import { makeAccount } from '../test-accounts.ts'
 import {
+  HAS_BUCKET,
   keysIn,
   NO_BUCKET,
   onlyCredential,
   openTestBucket,
   tableNamed,
   type TestBucket,
+  VENDED,
 } from '../test-bucket.ts'
 import { appendBody } from '../test-bodies.ts'
 import { errorOf, member, textAt } from '../test-json.ts'
 import { testServices } from '@timelake/testing/test-services'
 
-const HAS_BUCKET = testServices().s3?.roleArn !== undefined
-const VENDED = { 'x-iceberg-access-delegation': 'vended-credentials' }
 const SIGNED = { 'x-iceberg-access-delegation': 'remote-signing' }
 const ASKED_ALL = { 'x-iceberg-access-delegation': 'remote-signing, Vended-Credentials' }
 
@@ -26,14 +26,14 @@ describe.skipIf(!HAS_BUCKET)(`delegated access (skipped: ${NO_BUCKET})`, () => {
   beforeAll(async () => {
     // A short life, so that sessions change when the clock is moved.
     const delegation = { ...defaultDelegationConfig, credentialsLifetimeMs: 600_000 }
-    const opened = await openTestBucket({ config: { delegation } })
-    if (opened === undefined) throw new Error(NO_BUCKET)
-    bucket = opened
-    await bucket.makeWarehouse('vended', ['vended-credentials'])
-    await bucket.makeWarehouse('keyed', ['static-keys', 'remote-signing'])
-    await bucket.makeWarehouse('either', ['remote-signing', 'vended-credentials'])
-    await bucket.makeWarehouse('both', ['vended-credentials', 'remote-signing'])
-    await bucket.makeWarehouse('closed', [])
+    const warehouses = {
+      vended: ['vended-credentials'],
+      keyed: ['static-keys', 'remote-signing'],
+      either: ['remote-signing', 'vended-credentials'],
+      both: ['vended-credentials', 'remote-signing'],
+      closed: [],
+    } as const
+    bucket = await openTestBucket(warehouses, { config: { delegation } })
   })
   afterAll(() => bucket.stop())
 

@@ -1,30 +1,25 @@
 import type { JsonValue } from '@timelake/iceberg/spec/json-value'
-import { testServices } from '@timelake/testing/test-services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestAnswer } from '../open-test-catalog.ts'
 import { makeAccount, type CallAs } from '../test-accounts.ts'
 import { createCommitBody } from '../test-bodies.ts'
 import {
+  HAS_BUCKET,
   keysIn,
   NO_BUCKET,
   onlyCredential,
   openTestBucket,
   tableNamed,
   type TestBucket,
+  VENDED,
 } from '../test-bucket.ts'
 import { errorOf, member, textAt } from '../test-json.ts'
-
-const HAS_BUCKET = testServices().s3?.roleArn !== undefined
-const VENDED = { 'x-iceberg-access-delegation': 'vended-credentials' }
 
 describe.skipIf(!HAS_BUCKET)(`a staged table after its commit (skipped: ${NO_BUCKET})`, () => {
   let bucket: TestBucket
   let writer: CallAs
   beforeAll(async () => {
-    const opened = await openTestBucket()
-    if (opened === undefined) throw new Error(NO_BUCKET)
-    bucket = opened
-    await bucket.makeWarehouse('vended', ['vended-credentials'])
+    bucket = await openTestBucket({ vended: ['vended-credentials'] })
     for (const name of ['open', 'closed']) {
       await bucket.catalog.call('POST', '/v1/vended/namespaces', { body: { namespace: [name] } })
     }

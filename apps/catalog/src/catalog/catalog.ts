@@ -28,8 +28,6 @@ import type { Warehouses } from './warehouses.ts'
 
 /** One running catalog: its settings, its world, and what it keeps in memory. Every verb takes it first. */
 export interface Catalog {
-  /** Unique among the processes that ever used the database. */
-  readonly processId: string
   readonly config: CatalogConfig
   readonly context: CatalogContext
   /** Who may ask. */

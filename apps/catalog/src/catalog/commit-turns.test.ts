@@ -72,6 +72,11 @@ afterEach(async () => {
 
 const table = () => ({ id: tableId })
 const turn = async () => (await readTurn(catalog.database, tableId))?.turn
+/** Fires the timers, and ends when what the database is asked at once by those who waited for them is done. */
+const tick = async ({ fireTimers }: typeof p) => {
+  fireTimers()
+  await turn()
+}
 
 it('I33 keeps a turn for several groups, then gives it to whoever asked', async () => {
   await p.turns.take(table())
@@ -98,7 +103,6 @@ it('I33 waits for its turn before a group is gathered, once it has met others', 
   expect(await turn()).toBeUndefined()
   await q.turns.take(table())
   const taking = p.turns.take(table())
-  await waitFor(() => p.turns.isShared(tableId), WAIT)
   await q.turns.afterGroup(table(), FEW_WAIT)
   await waitFor(async () => {
     p.fireTimers()
@@ -108,30 +112,53 @@ it('I33 waits for its turn before a group is gathered, once it has met others', 
   await taking
   await p.turns.afterGroup(table(), FEW_WAIT)
   expect(await turn()).toBeUndefined()
-  await p.turns.beforeGroup(tableId)
+  await q.turns.take(table())
+  let isOurs = false
+  const waiting = p.turns.beforeGroup(tableId)?.then(() => void (isOurs = true))
+  for (let look = 0; look < 3; look += 1) await tick(p)
+  expect([await turn(), isOurs]).toEqual(['q', false])
+  await q.turns.afterGroup(table(), FEW_WAIT)
+  await waitFor(() => {
+    p.fireTimers()
+    return isOurs
+  }, WAIT)
+  await waiting
   expect(await turn()).toBe('p')
+  await p.turns.afterGroup(table(), FEW_WAIT)
+  p.pass(LONG_MS)
+  expect(p.turns.beforeGroup(tableId)).toBeUndefined()
 })
 
 it('I33 keeps a turn longer where the first group took long, within a bound', async () => {
   await p.turns.take(table())
-  p.pass(TURN_MS)
+  p.pass(TURN_MS * 2)
   await p.turns.afterGroup(table(), MANY_WAIT)
   p.pass(TURN_MS)
   await p.turns.afterGroup(table(), MANY_WAIT)
   expect(await turn()).toBe('p')
-  p.pass(TURN_MS * 3)
+  // Less than a few times what the first group took.
+  p.pass(TURN_MS * 2)
   await p.turns.afterGroup(table(), MANY_WAIT)
   expect(await turn()).toBeUndefined()
 })
 
 it('I33 keeps a turn that is over for the commit of who loaded in it', async () => {
   await p.turns.take(table())
+  await p.turns.afterGroup(table(), MANY_WAIT)
   expect(await p.turns.expectCommit(table(), LONG_MS)).toBe(false)
   p.pass(TURN_MS)
   await p.turns.afterGroup(table(), MANY_WAIT)
   expect(await turn()).toBe('p')
-  p.pass(TURN_MS * 4)
   await p.turns.afterGroup(table(), EXPECTED)
+  expect(await turn()).toBeUndefined()
+})
+
+it('I33 keeps a turn no longer for a commit than it may take to come', async () => {
+  await p.turns.take(table())
+  await p.turns.afterGroup(table(), MANY_WAIT)
+  await p.turns.expectCommit(table(), TURN_MS * 2)
+  p.pass(TURN_MS * 2)
+  await p.turns.afterGroup(table(), MANY_WAIT)
   expect(await turn()).toBeUndefined()
 })
 
@@ -153,13 +180,32 @@ it('I33 gives a turn that is over to others before somebody loads in it', async 
 
 it('I33 gives a turn away early when it has nothing to commit', async () => {
   await p.turns.take(table())
-  p.fireTimers()
+  for (let look = 0; look < 3; look += 1) await tick(p)
   expect(await turn()).toBe('p')
   p.world.isBusy = false
+  await p.turns.afterGroup(table(), MANY_WAIT)
+  await tick(p)
+  expect(await turn()).toBe('p')
+  await p.turns.expectCommit(table(), TURN_MS)
+  for (let look = 0; look < 3; look += 1) await tick(p)
+  expect(await turn()).toBe('p')
+  p.pass(TURN_MS)
   await waitFor(async () => {
     p.fireTimers()
     return (await turn()) === undefined
   }, WAIT)
+})
+
+it('I33 takes the turn of a process that died in it', async () => {
+  await q.turns.take(table())
+  let isOurs = false
+  const taking = p.turns.take(table()).then(() => void (isOurs = true))
+  await waitFor(async () => {
+    await tick(p)
+    return isOurs
+  }, WAIT)
+  await taking
+  expect(await turn()).toBe('p')
 })
 
 it('takes note of a turn that it was given after it had stopped waiting', async () => {

@@ -31,6 +31,7 @@ const RIVALS_MAX = 10_000
 
 export interface CommitTurnsOptions {
   readonly database: SqlSession
+  /** Unique among the processes that ever used the database. */
   readonly processId: string
   readonly nowMs: () => number
   readonly delay: (ms: number) => Promise<void>

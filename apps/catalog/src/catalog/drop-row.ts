@@ -1,7 +1,8 @@
+import { type DroppedTableRow, findDroppedTable } from '@timelake/database/dropped-tables'
 import type { EventInput } from '@timelake/database/outbox'
 import { readPointers } from '@timelake/database/read-pointers'
 import type { RowKind, TableRow } from '@timelake/database/table-row'
-import { dropTable as dropTableRow } from '@timelake/database/tables'
+import { dropTable as dropTableRow, type TableDrop } from '@timelake/database/tables'
 import type { Catalog } from './catalog.ts'
 import { idempotencyOf, type MutationScope } from './mutation-scope.ts'
 import { findAnyRow } from './find-row.ts'
@@ -53,8 +54,23 @@ function settle(catalog: Catalog, drop: RowDrop, row: TableRow): Promise<DropOut
     send: () => dropTableRow(database, change),
     isApplied: (outcome) => outcome === 'dropped',
     findApplied: async () => {
-      const pointer = (await readPointers(database, [row.id])).get(row.id)
-      return pointer?.isDropped === true ? 'dropped' : undefined
+      // Waits for a drop that is under way, which looking at dropped tables does not.
+      await readPointers(database, [row.id])
+      const dropped = await findDroppedTable(database, row.id)
+      return dropped !== undefined && isLeftBy(change, dropped) ? 'dropped' : undefined
     },
   })
+}
+
+/**
+ * Whether a dropped table is what this drop left, and not somebody else's: by the time of the drop, and by whether a wish for
+ * a purge came with it. What cannot be told: another drop of the same millisecond with the same wish passes for this one,
+ * which makes no difference. This one passes for another's when its wish was taken back since, or one was given in its own
+ * millisecond, or the table came back and was dropped again: then its caller hears that there is no such table, which is so.
+ */
+function isLeftBy(
+  { nowMs, purgeRequested }: Pick<TableDrop, 'nowMs' | 'purgeRequested'>,
+  { droppedAtMs, purgeRequestedAtMs }: DroppedTableRow,
+): boolean {
+  return droppedAtMs === nowMs && (purgeRequestedAtMs === droppedAtMs) === purgeRequested
 }

@@ -43,11 +43,10 @@ export async function publishChanges(
   catalog: Catalog,
   publication: Publication,
 ): Promise<'published' | 'stale'> {
-  const { set, written } = publication
-  const outcome = await send(catalog, publication)
+  const { outcome, sent } = await send(catalog, publication)
   switch (outcome.outcome) {
     case 'committed':
-      for (const change of written) acknowledge(catalog, set, change)
+      for (const one of sent) acknowledge(catalog, publication.set, one)
       return 'published'
     case 'stale':
     case 'exists':
@@ -62,9 +61,20 @@ export async function publishChanges(
 
 type SetOutcome = { readonly outcome: 'committed' } | RefusedSet
 
-async function send(catalog: Catalog, publication: Publication): Promise<SetOutcome> {
+/** A change and what the database was told of it. */
+interface SentChange {
+  readonly change: WrittenChange
+  readonly step: TableStep
+}
+
+async function send(
+  catalog: Catalog,
+  publication: Publication,
+): Promise<{ readonly outcome: SetOutcome; readonly sent: readonly SentChange[] }> {
+  const { set, written } = publication
   try {
-    return await settle(catalog, publication)
+    const sent = written.map((change) => ({ change, step: stepOf(set, change) }))
+    return { outcome: await settle(catalog, publication, sent), sent }
   } catch (error) {
     if (error instanceof CommitStateUnknownError) forgetPointers(catalog, publication)
     else await withdraw(catalog, publication)
@@ -72,10 +82,14 @@ async function send(catalog: Catalog, publication: Publication): Promise<SetOutc
   }
 }
 
-function settle(catalog: Catalog, publication: Publication): Promise<SetOutcome> {
-  const { set, written, held } = publication
+function settle(
+  catalog: Catalog,
+  publication: Publication,
+  sent: readonly SentChange[],
+): Promise<SetOutcome> {
+  const { set, held } = publication
   const { database, nowMs, reachFaultPoint } = catalog.context
-  const steps = [...written.map((change) => stepOf(set, change)), ...held.map(holdOf)]
+  const steps = [...sent.map(({ step }) => step), ...held.map(holdOf)]
   const tables = {
     steps,
     nowMs: nowMs(),
@@ -158,7 +172,11 @@ function holdOf({ row }: ExistingTarget): TableStep {
   return { change: 'hold', tableId: row.id, expected: row.metadataLocation }
 }
 
-function acknowledge(catalog: Catalog, { warehouse }: CommitSet, change: WrittenChange): void {
+function acknowledge(
+  catalog: Catalog,
+  { warehouse }: CommitSet,
+  { change, step }: SentChange,
+): void {
   if (change.change === 'create') {
     const { loaded, textBytes } = change.written
     catalog.pointers.forget(warehouse.id, change.target.commit.identifier)
@@ -167,8 +185,7 @@ function acknowledge(catalog: Catalog, { warehouse }: CommitSet, change: Written
   }
   const { row, base } = change.target
   acknowledgeSwap(catalog, warehouse, { row, base, written: change.written })
-  const isMoved = movedRoots(base.metadata, change.written.loaded.metadata) !== undefined
-  if (isMoved) catalog.pointers.forget(warehouse.id, row)
+  if (step.change === 'swap' && step.moves === true) catalog.pointers.forget(warehouse.id, row)
 }
 
 /** What this process knows of a table after it moved its pointer; metadata files that fell out of its log go. */

@@ -4,24 +4,27 @@ import type { JsonObject, JsonValue } from '@timelake/iceberg/spec/json-value'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestCatalog, type TestAnswer } from '../open-test-catalog.ts'
 import { makeAccount, type CallAs } from '../test-accounts.ts'
-import { NO_BUCKET, openTestBucket, tableNamed, type TestBucket } from '../test-bucket.ts'
+import {
+  HAS_BUCKET,
+  NO_BUCKET,
+  openTestBucket,
+  tableNamed,
+  type TestBucket,
+} from '../test-bucket.ts'
 import { errorOf, member, textAt } from '../test-json.ts'
 import { makeNamespace, makeTable } from '../test-tables.ts'
 
 const { s3 } = testServices()
 const SIGNED = { 'x-iceberg-access-delegation': 'remote-signing' }
 
-describe.skipIf(s3?.roleArn === undefined)(`signing (skipped: ${NO_BUCKET})`, () => {
+describe.skipIf(!HAS_BUCKET)(`signing (skipped: ${NO_BUCKET})`, () => {
   let bucket: TestBucket
   let path: string
   let location: string
   const tables = '/v1/signed/namespaces/ns/tables'
   beforeAll(async () => {
-    const opened = await openTestBucket()
-    if (opened === undefined) throw new Error(NO_BUCKET)
-    bucket = opened
-    await bucket.makeWarehouse('signed', ['remote-signing'])
-    await bucket.makeWarehouse('vending', ['vended-credentials'])
+    const warehouses = { signed: ['remote-signing'], vending: ['vended-credentials'] } as const
+    bucket = await openTestBucket(warehouses)
     const body = tableNamed('orders')
     const made = await bucket.catalog.call('POST', tables, { body, headers: SIGNED })
     expect(made.status, made.text).toBe(200)

@@ -29,6 +29,7 @@ const MARKS = {
   requestHash: '?hash',
   added: [11n],
   forgotten: [12n],
+  purgeRequested: true,
 } as const
 
 type Mark = keyof typeof MARKS
@@ -188,7 +189,11 @@ const CHANGES: readonly KnownChange[] = [
   {
     name: 'dropTable',
     send: (database) =>
-      dropTable(database, { ...CHANGE, tableId: MARKS.tableId, purgeRequested: false }),
+      dropTable(database, {
+        ...CHANGE,
+        tableId: MARKS.tableId,
+        purgeRequested: MARKS.purgeRequested,
+      }),
     // A name that is being given up is waited for by whoever wants it.
     locks(named, rows) {
       const table = rows.tables.get(named.text('tableId'))
@@ -361,9 +366,15 @@ function removeTable(transaction: ModelTransaction, named: Named): readonly unkn
   change(transaction, named, {
     table,
     apply(committed) {
-      const { commit_turn: _turn, commit_next: _next, ...kept } = table
+      const { extra_roots: _roots, commit_turn: _turn, commit_next: _next, ...kept } = table
       committed.tables.delete(table.id)
-      committed.dropped.set(table.id, kept)
+      committed.dropped.set(table.id, {
+        ...kept,
+        levels: committed.namespaces.get(kept.namespace_id)?.levels ?? '',
+        purge_requested: named.value('purgeRequested') === true,
+        dropped_at_ms: BigInt(named.text('nowMs')),
+        ...{ purge_requested_at_ms: null, purge_started_at_ms: null, purged_at_ms: null },
+      })
       for (const [place, landed] of committed.landed) {
         if (landed.table_id === table.id) committed.landed.delete(place)
       }

@@ -49,8 +49,18 @@ export interface TableModel {
   readonly commit_next: string | null
 }
 
-/** `event_number` is that of the drop. */
-export type DroppedModel = Omit<TableModel, 'commit_turn' | 'commit_next'>
+/** `event_number` is that of the drop. Nobody asks for purges later, and nothing is purged. */
+export interface DroppedModel extends Omit<
+  TableModel,
+  'extra_roots' | 'commit_turn' | 'commit_next'
+> {
+  readonly levels: string
+  readonly purge_requested: boolean
+  readonly dropped_at_ms: bigint
+  readonly purge_requested_at_ms: null
+  readonly purge_started_at_ms: null
+  readonly purged_at_ms: null
+}
 
 export interface EventModel {
   readonly seq: bigint

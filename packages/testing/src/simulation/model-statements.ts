@@ -1,5 +1,6 @@
 import { findBatches } from '@timelake/database/append-batches'
 import { askForTurn, passTurn, readTurn, seizeTurn } from '@timelake/database/commit-turns'
+import { findDroppedTable } from '@timelake/database/dropped-tables'
 import { readFeed } from '@timelake/database/feed'
 import { findTable, findTablesNear } from '@timelake/database/find-tables'
 import {
@@ -122,6 +123,12 @@ const LOOK_UPS: readonly Known[] = [
         .map((table) => tableRecord(transaction, table)),
   },
   {
+    name: 'findDroppedTable',
+    send: (database) => findDroppedTable(database, 't'),
+    run: ({ rows }, params) =>
+      [rows.dropped.get(text(params, 1))].filter((row) => row !== undefined),
+  },
+  {
     name: 'findLandedCommit',
     send: (database) => findLandedCommit(database, { tableId: 't', requestHash: 'h' }),
     run: ({ rows }, params) =>
@@ -152,7 +159,7 @@ const POINTERS: readonly Known[] = [
     send: (database) => readPointers(database, ['t']),
     nth: 2,
     run: ({ rows }, params) =>
-      texts(params, 1).flatMap((id) => {
+      texts(params, 1).flatMap((id): readonly unknown[] => {
         const [table, dropped] = [rows.tables.get(id), rows.dropped.get(id)]
         if (table !== undefined) return [{ ...table, is_dropped: false }]
         return dropped === undefined ? [] : [{ ...dropped, is_dropped: true }]

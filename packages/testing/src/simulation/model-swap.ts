@@ -15,7 +15,6 @@ export interface ModelSwap {
   readonly forgotten: readonly bigint[]
   readonly added: readonly { readonly snapshotId: bigint; readonly requestHash: string }[]
   readonly batches: readonly ModelBatch[]
-  readonly processId: string | null
 }
 
 interface ModelTicket {
@@ -109,21 +108,10 @@ function move(transaction: ModelTransaction, table: TableModel, swap: ModelSwap)
       table_uuid: swap.tableUuid,
       version: table.version + 1n,
       event_number: table.event_number + BigInt(events.length),
-      ...turnsAfter(table, swap.processId),
     })
     rows.events.push(...events)
     remember(rows, table, swap)
   })
-}
-
-/** Who swaps in its turn passes the turn on; who swaps without having it changes nothing about it. */
-function turnsAfter(
-  { commit_turn: turn, commit_next: next }: TableModel,
-  processId: string | null,
-): Pick<TableModel, 'commit_turn' | 'commit_next'> {
-  return turn !== null && turn === processId
-    ? { commit_turn: next, commit_next: null }
-    : { commit_turn: turn, commit_next: next }
 }
 
 function remember(rows: ModelRows, { id }: TableModel, swap: ModelSwap): void {
@@ -204,7 +192,6 @@ function swapsOf(parts: SwapParts, params: readonly unknown[]): readonly ModelSw
         snapshotId: value<bigint>(4),
         expiresAtMs: BigInt(value<number>(5)),
       })),
-      processId: columns.processId,
     }
   })
 }
