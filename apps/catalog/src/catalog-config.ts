@@ -75,7 +75,7 @@ export const defaultCatalogConfig: CatalogConfig = {
   commitQueueFullWaitMs: 500,
   commitAttemptsMax: 10,
   isTurnstileOn: true,
-  turns: { contendedForMs: 3_000, holdMsMax: 1_500, waitMsMax: 20_000 },
+  turns: { contendedForMs: 3_000, holdMsMax: 3_000, waitMsMax: 45_000 },
   eventFollowersMax: 1_000,
   eventPollMs: 100,
   eventHeartbeatMs: 15_000,

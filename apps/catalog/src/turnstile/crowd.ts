@@ -6,6 +6,7 @@ import {
   HOLD_FACTOR,
   HOLD_MS_MIN,
   MIXED_MS,
+  VAIN_WAIT_MS,
 } from './turn-rules.ts'
 
 /** A commit after which somebody will load the table again who should take a turn then. */
@@ -16,6 +17,13 @@ export interface Debt {
   readonly isHead: boolean
   /** Whether it lost its race; otherwise it landed. */
   readonly isLost: boolean
+  readonly untilMs: number
+}
+
+/** A wait for a turn that ended without one, because it had lasted for too long. */
+interface VainWait {
+  readonly connection: string
+  readonly sinceMs: number
   readonly untilMs: number
 }
 
@@ -39,6 +47,7 @@ export class Crowd {
   #mixedUntilMs = 0
   #usedAnswersShare = 1
   #debts: Debt[] = []
+  #vainWaits: VainWait[] = []
   /** Until when loads after success may come; of callers that share connections. */
   #freeLoads: number[] = []
 
@@ -84,6 +93,11 @@ export class Crowd {
 
   get #loadsPerCommit(): number {
     return this.#commitCount < COMMITS_SEEN_MIN ? 0 : this.#loadCount / this.#commitCount
+  }
+
+  /** From an answered load to the arrival of its commit, the mean; zero as long as nothing is known. */
+  get thinkMs(): number {
+    return this.#thinkMs ?? 0
   }
 
   /** Takes note of the time from an answered load to the arrival of its commit. */
@@ -136,6 +150,36 @@ export class Crowd {
   /** The connection is closed: its caller, if it comes back, comes on another one. */
   orphan(connection: string): void {
     for (const debt of this.#debts) if (debt.connection === connection) debt.connection = undefined
+  }
+
+  /** Its caller was answered although it was not its turn. It has its place in the line when it comes back. */
+  keepWait({
+    connection,
+    sinceMs,
+    nowMs,
+  }: Pick<VainWait, 'connection' | 'sinceMs'> & { readonly nowMs: number }): void {
+    this.#vainWaits = this.#vainWaits.filter(({ untilMs }) => nowMs < untilMs)
+    if (this.#vainWaits.length < DEBTS_MAX) {
+      this.#vainWaits.push({ connection, sinceMs, untilMs: nowMs + VAIN_WAIT_MS })
+    }
+  }
+
+  /** Since when a caller waits who comes back on this connection; of callers that share connections, the one who waits longest. */
+  takeWait(connection: string, nowMs: number): number | undefined {
+    const own = this.#vainWaits.filter(
+      (wait) => this.isMixed(nowMs) || wait.connection === connection,
+    )
+    const longest = own.reduce<VainWait | undefined>(
+      (one, other) => (one !== undefined && one.sinceMs <= other.sinceMs ? one : other),
+      undefined,
+    )
+    this.#vainWaits = this.#vainWaits.filter((wait) => wait !== longest)
+    return longest?.sinceMs
+  }
+
+  /** Its caller has what it waited for. */
+  forgetWait(connection: string): void {
+    this.#vainWaits = this.#vainWaits.filter((wait) => wait.connection !== connection)
   }
 
   addFreeLoad(nowMs: number): void {

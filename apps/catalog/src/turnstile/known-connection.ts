@@ -12,6 +12,8 @@ export interface KnownConnection {
   commitCount: number
   /** Whether it was seen to commit on top of its own last commit, without a load between. */
   commitsUnloaded: boolean
+  /** How often it did so in a row, while others waited. */
+  streakCommits: number
   writerUntilMs: number
   readerUntilMs: number
   freeLoadUntilMs: number
@@ -25,6 +27,7 @@ export function unknownConnection(): KnownConnection {
     loadCount: 0,
     commitCount: 0,
     commitsUnloaded: false,
+    streakCommits: 0,
     writerUntilMs: 0,
     readerUntilMs: 0,
     freeLoadUntilMs: 0,

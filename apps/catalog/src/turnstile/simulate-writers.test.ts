@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { defaultCatalogConfig } from '../catalog-config.ts'
 import { simulateWriters, type ClientKind, type SimulatedRun } from './simulate-writers.ts'
 
 const APPENDS = 20
@@ -52,7 +53,7 @@ function run(kind: ClientKind, more: Partial<SimulatedRun> = {}) {
     thinkMs: 5,
     tripMs: 1,
     commitMs: 4,
-    rules: { contendedForMs: 3_000, holdMsMax: 1_500, waitMsMax: 20_000 },
+    rules: defaultCatalogConfig.turns,
     random: seeded(1),
     readers: { count: 0, everyMs: 50 },
     ...more,
@@ -71,6 +72,20 @@ describe.each(RETRYING)('writers that retry: %s', (name) => {
       }
     }
   })
+})
+
+// PyIceberg copies the whole history many times for each append: with a thousand snapshots that takes longer than a second.
+it.each(RETRYING)('64 slow writers that retry all succeed: %s', (name) => {
+  for (const thinkMs of [300, 1_000, 2_500]) {
+    const result = run(KINDS[name], { writerCount: 64, appendCount: 3, thinkMs })
+    expect(result, `think ${thinkMs}`).toMatchObject({ failed: 0, landed: 64 * 3 })
+  }
+})
+
+it('lets who keeps its table go on, so that most of its commits do not lose', () => {
+  const { landed, lost } = run(KINDS.pyiceberg, { writerCount: 16, thinkMs: 100 })
+  expect(landed).toBe(16 * APPENDS)
+  expect(lost).toBeLessThan(landed / 2)
 })
 
 it.each([3, 8, 64])('%i DuckDB writers fail in nothing but the first append of each', (count) => {

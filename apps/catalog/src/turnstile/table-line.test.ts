@@ -109,6 +109,21 @@ describe('writers who lost a race', () => {
     expect(line.turn).toBeUndefined()
   })
 
+  it('have their old place when they were answered out of turn, because they had waited for too long', () => {
+    load(a, 1)
+    expect(load(b, 1)).toBe('waits')
+    const arrival = line.arrive(a, head, 2)
+    line.tick(1 + RULES.waitMsMax)
+    expect(calledNow()).toEqual(['b'])
+    line.answered(b, head, 1 + RULES.waitMsMax)
+    lose(c, 2 + RULES.waitMsMax)
+    expect(load(c, 3 + RULES.waitMsMax)).toBe('waits')
+    lose(b, 10 + RULES.waitMsMax)
+    expect(load(b, 20 + RULES.waitMsMax)).toBe('waits')
+    settleLanded(arrival, 30 + RULES.waitMsMax)
+    expect(calledNow()).toEqual(['b'])
+  })
+
   it('keep their turn while their commit is tried, however long that takes', () => {
     load(a, 1)
     load(b, 1)
@@ -338,6 +353,45 @@ describe('a client that commits on top of its own commit, without a load', () =>
     line.takeCalled()
     land(b, 7)
     expect(calledNow()).toEqual(['a'])
+  })
+
+  it('goes on for some commits while others wait, and then waits in its turn', () => {
+    lose(c, 3)
+    expect(load(c, 3)).toBe('waits')
+    // The state that b builds on is old when the first of them has landed.
+    const answers = [4, 5, 6, 7].map((ms) => land(a, ms) === undefined)
+    expect(answers).toEqual([true, true, true, false])
+    expect(calledNow()).toEqual(['c'])
+    expect(line.turn?.ticket.caller).toBe(c)
+  })
+
+  it('gives its turn away when it does not go on', () => {
+    lose(c, 3)
+    load(c, 3)
+    expect(land(a, 4)).toBeUndefined()
+    expect(line.turn?.ticket.caller).toBe(a)
+    line.tick(5 + RULES.holdMsMax)
+    expect(calledNow()).toEqual(['c'])
+  })
+
+  it('gives its turn away when it closes its connection', () => {
+    lose(c, 3)
+    load(c, 3)
+    land(a, 4)
+    line.closed('a', 5)
+    expect(calledNow()).toEqual(['c'])
+  })
+
+  it('does not go on where those who wait would come too late', () => {
+    const many = Array.from({ length: 200 }, (_, index) => caller(`m${index}`))
+    for (const one of many) {
+      lose(one, 3)
+      load(one, 3)
+    }
+    // 200 times four commits of 200 ms are more than the longest wait.
+    line.settle(line.arrive(b, head, 203), { kind: 'lost' }, 203)
+    expect(land(a, 204)).toBeDefined()
+    expect(line.turn?.ticket.caller).toBe(many[1])
   })
 
   it('waits for that no longer than it must', () => {

@@ -1,12 +1,7 @@
 import { beginsBeforeItLoads, type Caller } from './caller.ts'
-import { Crowd, type Debt } from './crowd.ts'
-import {
-  reasonToWait,
-  showsMixing,
-  takesFreeLoad,
-  unknownConnection,
-  type KnownConnection,
-} from './known-connection.ts'
+import type { Crowd, Debt } from './crowd.ts'
+import { KnownCallers } from './known-callers.ts'
+import { reasonToWait, showsMixing, takesFreeLoad } from './known-connection.ts'
 import {
   isOfTurn,
   isSameCaller,
@@ -17,17 +12,18 @@ import {
   type Ticket,
   type Turn,
 } from './turn.ts'
+import { PastTurns } from './past-turns.ts'
+import { FIRST_OF_ALL, WaitingTickets } from './waiting-tickets.ts'
 import {
-  CONNECTIONS_MAX,
+  ANSWER_WAIT_MS_MAX,
   COURTESY_MS_MAX,
-  CROWDS_MAX,
   DEBT_MS,
   FIRST_HOLD_SHARE,
   FREE_LOAD_MS,
   LIFELINE_COMMITS_MIN,
   LINE_LENGTH_MAX,
-  PAST_TURNS_MAX,
   READER_MS,
+  STREAK_COMMITS_MAX,
   WRITER_MS,
   type Head,
   type TurnRules,
@@ -48,15 +44,11 @@ export interface LineCounts {
  */
 export class TableLine {
   readonly #rules: TurnRules
-  readonly #crowds = new Map<string, Crowd>()
-  readonly #connections = new Map<string, KnownConnection>()
-  #line: Ticket[] = []
+  readonly #callers = new KnownCallers()
+  readonly #waiting = new WaitingTickets()
   #turn: OpenTurn | undefined
-  #pastTurns: OpenTurn[] = []
+  readonly #pastTurns = new PastTurns()
   #contendedUntilMs = 0
-  #called: Ticket[] = []
-  /** Answers to commits out of turn. */
-  #courtesies: Ticket[] = []
   #counts: LineCounts = { holdsExpired: 0, conflictsAvoided: 0 }
 
   constructor(rules: TurnRules) {
@@ -64,7 +56,7 @@ export class TableLine {
   }
 
   get waiting(): readonly Ticket[] {
-    return this.#line
+    return this.#waiting.line
   }
 
   get turn(): Turn | undefined {
@@ -77,20 +69,18 @@ export class TableLine {
   }
 
   isContended(nowMs: number): boolean {
-    return nowMs < this.#contendedUntilMs || this.#line.length > 0
+    return nowMs < this.#contendedUntilMs || this.#waiting.line.length > 0
   }
 
   /** Nobody waits and nothing is going on. */
   isOver(nowMs: number): boolean {
-    const isAwaited = this.#turn !== undefined || this.#courtesies.length > 0
+    const isAwaited = this.#turn !== undefined || this.#waiting.courtesies.length > 0
     return !isAwaited && !this.isContended(nowMs)
   }
 
   /** The tickets that were called since the last time, in order. */
   takeCalled(): readonly Ticket[] {
-    const called = this.#called
-    this.#called = []
-    return called
+    return this.#waiting.takeCalled()
   }
 
   /** What was counted since the last time. */
@@ -121,9 +111,9 @@ export class TableLine {
     if (!this.isContended(nowMs)) return undefined
     const { id } = caller.connection
     // Of a client that opens a connection for each request, its end is not that of the caller.
-    const lifeline = this.#connections.has(id) ? id : undefined
-    const crowd = this.#crowdOf(caller)
-    const connection = this.#connectionOf(caller)
+    const lifeline = this.#callers.connection(id) !== undefined ? id : undefined
+    const crowd = this.#callers.crowdOf(caller)
+    const connection = this.#callers.connectionOf(caller)
     connection.loadCount += 1
     if (beginsBeforeItLoads(caller)) {
       return isFirst ? this.#standAside(caller, nowMs) : undefined
@@ -131,20 +121,28 @@ export class TableLine {
     if (this.#extendsTurn(caller, crowd, nowMs)) return undefined
     if (takesFreeLoad({ connection, crowd }, nowMs)) return undefined
     const debt = reasonToWait(caller, { connection, crowd }, nowMs)
-    if (debt === undefined || this.#line.length >= LINE_LENGTH_MAX) return undefined
-    const ticket = { caller, joinedMs: nowMs, isRetry: debt.isLost, lifeline, isAnswer: false }
-    this.#join(ticket, debt.isHead)
+    if (debt === undefined || this.#waiting.line.length >= LINE_LENGTH_MAX) return undefined
+    const sinceMs = debt.isHead ? FIRST_OF_ALL : (crowd.takeWait(id, nowMs) ?? nowMs)
+    const ticket = {
+      caller,
+      joinedMs: nowMs,
+      sinceMs,
+      isRetry: debt.isLost,
+      lifeline,
+      isAnswer: false,
+    }
+    this.#join(ticket)
     this.#callNext(nowMs)
     return ticket
   }
 
   /** The load of this caller was answered with this state. */
   answered(caller: Caller, head: Head | undefined, nowMs: number): void {
-    const connection = this.#connectionOf(caller)
+    const connection = this.#callers.connectionOf(caller)
     connection.head = head
     connection.loadedMs = nowMs
     // Loads of those who only read say nothing about how often writers load, nor do loads that wait.
-    if (connection.commitCount > 0) this.#crowdOf(caller).countLoad()
+    if (connection.commitCount > 0) this.#callers.crowdOf(caller).countLoad()
     const turn = this.#turn
     if (turn === undefined || !isOfTurn(turn, caller)) return
     // The answer may have waited for other processes.
@@ -167,8 +165,7 @@ export class TableLine {
 
   /** The caller of a load has gone. */
   leave(ticket: Ticket, nowMs: number): void {
-    this.#line = this.#line.filter((one) => one !== ticket)
-    this.#courtesies = this.#courtesies.filter((one) => one !== ticket)
+    this.#waiting.remove(ticket)
     if (this.#turn?.ticket !== ticket) return
     if (this.#turn.commitCount === 0) this.#endTurn()
     this.#callNext(nowMs)
@@ -176,20 +173,18 @@ export class TableLine {
 
   /** A connection was closed. */
   closed(connectionId: string, nowMs: number): void {
-    this.#connections.delete(connectionId)
-    for (const crowd of this.#crowds.values()) crowd.orphan(connectionId)
+    this.#callers.forgetConnection(connectionId)
     const isOver = ({ lifeline }: Ticket): boolean => lifeline === connectionId
-    this.#called.push(...this.#line.filter(isOver))
-    this.#line = this.#line.filter((ticket) => !isOver(ticket))
+    this.#waiting.callWhere(isOver)
     const ticket = this.#turn?.ticket
     if (ticket !== undefined && isOver(ticket)) this.leave(ticket, nowMs)
   }
 
   /** A commit on top of this state has come; it will be tried whosever turn it is. */
   arrive(caller: Caller, base: Head | undefined, nowMs: number): Arrival {
-    const crowd = this.#crowdOf(caller)
+    const crowd = this.#callers.crowdOf(caller)
     crowd.countCommit()
-    const own = this.#connectionOf(caller)
+    const own = this.#callers.connectionOf(caller)
     own.commitCount += 1
     if (showsMixing(own, base)) crowd.markMixed(nowMs)
     const turn = this.#turnOf(caller, base)
@@ -201,7 +196,7 @@ export class TableLine {
     if (loadedMs !== undefined) crowd.measure(nowMs - loadedMs)
     if (turn === undefined) return { caller, turn }
     if (turn === this.#turn) turn.commitCount += 1
-    else this.#pastTurns = this.#pastTurns.filter((past) => past !== turn)
+    else this.#pastTurns.remove(turn)
     return { caller, turn }
   }
 
@@ -209,12 +204,12 @@ export class TableLine {
   #countCommitOf({ ticket, loader }: OpenTurn, caller: Caller): void {
     if (!ticket.isAnswer) {
       if (!isSameCaller(ticket.caller, caller)) {
-        this.#connectionOf(ticket.caller).commitCount += 1
+        this.#callers.connectionOf(ticket.caller).commitCount += 1
       }
       return
     }
-    this.#crowdOf(caller).countAnswer({ isUsed: true })
-    const connection = loader === undefined ? undefined : this.#connections.get(loader)
+    this.#callers.crowdOf(caller).countAnswer({ isUsed: true })
+    const connection = loader === undefined ? undefined : this.#callers.connection(loader)
     if (connection !== undefined) connection.commitCount += 1
   }
 
@@ -222,7 +217,7 @@ export class TableLine {
   settle(arrival: Arrival, outcome: CommitOutcome, nowMs: number): Ticket | undefined {
     const turn = this.#turn
     let ticket: Ticket | undefined
-    this.#connectionOf(arrival.caller)
+    this.#callers.connectionOf(arrival.caller)
     const isInTurn = turn !== undefined && arrival.turn === turn
     if (isInTurn) turn.commitCount -= 1
     switch (outcome.kind) {
@@ -232,9 +227,11 @@ export class TableLine {
         this.#endTurn()
         if (turn !== undefined && !isInTurn) {
           turn.isBeaten = true
-          this.#keepPast(turn, nowMs)
+          this.#pastTurns.keep(turn, nowMs)
         }
-        if (outcome.isStrict) ticket = this.#oweCourtesy(arrival, nowMs)
+        if (outcome.isStrict && !this.#goesOn(arrival.caller, outcome.head, nowMs)) {
+          ticket = this.#oweCourtesy(arrival, nowMs)
+        }
         break
       case 'lost':
         ticket = this.#rememberLoser(arrival, nowMs)
@@ -254,12 +251,15 @@ export class TableLine {
     if (turn !== undefined && turn.commitCount === 0 && nowMs >= turn.untilMs) {
       this.#endTurn()
       this.#counts.holdsExpired += 1
-      this.#keepPast(turn, nowMs)
-      if (turn.ticket.isAnswer) this.#crowdOf(turn.ticket.caller).countAnswer({ isUsed: false })
+      this.#pastTurns.keep(turn, nowMs)
+      if (turn.ticket.isAnswer)
+        this.#callers.crowdOf(turn.ticket.caller).countAnswer({ isUsed: false })
       else this.#rememberReader(turn, nowMs)
     }
-    this.#line = this.#callOld(this.#line, nowMs - this.#rules.waitMsMax)
-    this.#courtesies = this.#callOld(this.#courtesies, nowMs - COURTESY_MS_MAX)
+    for (const { caller, sinceMs } of this.#waiting.callDue(nowMs, this.#calledMs)) {
+      // What it does now is probably in vain, and it has waited for longer than those behind it.
+      this.#callers.crowdOf(caller).keepWait({ connection: caller.connection.id, sinceMs, nowMs })
+    }
     this.#callNext(nowMs)
   }
 
@@ -267,37 +267,37 @@ export class TableLine {
   dueMs(): number {
     const turn = this.#turn
     const turnMs = turn?.commitCount === 0 ? turn.untilMs : Infinity
-    const waitMs = oldestMs(this.#line) + this.#rules.waitMsMax
-    return Math.min(turnMs, waitMs, oldestMs(this.#courtesies) + COURTESY_MS_MAX)
+    return Math.min(turnMs, this.#waiting.nextDueMs(this.#calledMs))
   }
 
   /** Calls everybody who waits. */
   callAll(): void {
-    this.#called.push(...this.#line, ...this.#courtesies)
-    this.#line = []
-    this.#courtesies = []
+    this.#waiting.callAll()
   }
 
   /** How long this caller may keep a turn after each load. */
   holdMs(caller: Caller): number {
     const { holdMsMax } = this.#rules
-    const holdMs = this.#crowdOf(caller).holdMs(holdMsMax)
+    const holdMs = this.#callers.crowdOf(caller).holdMs(holdMsMax)
     // Who does not try again pays for a turn that was too short with all that it did.
     return beginsBeforeItLoads(caller) ? Math.max(holdMs, holdMsMax * FIRST_HOLD_SHARE) : holdMs
   }
 
-  /** Calls those who joined by then; the others are left. */
-  #callOld(tickets: Ticket[], joinedMs: number): Ticket[] {
-    if (oldestMs(tickets) > joinedMs) return tickets
-    this.#called.push(...tickets.filter((ticket) => ticket.joinedMs <= joinedMs))
-    return tickets.filter((ticket) => ticket.joinedMs > joinedMs)
+  /** When a ticket is called whatever the line does. */
+  readonly #calledMs = (ticket: Ticket): number => {
+    const { joinedMs, isAnswer, caller } = ticket
+    const { waitMsMax } = this.#rules
+    if (!this.#waiting.courtesies.includes(ticket)) {
+      return joinedMs + (isAnswer ? Math.min(waitMsMax, ANSWER_WAIT_MS_MAX) : waitMsMax)
+    }
+    const holder = beginsBeforeItLoads(caller) ? undefined : this.#turn?.ticket.caller
+    return joinedMs + Math.max(COURTESY_MS_MAX, holder === undefined ? 0 : this.holdMs(holder))
   }
 
   /** Whoever let it go first may go on. */
   #endTurn(): void {
     this.#turn = undefined
-    this.#called.push(...this.#courtesies)
-    this.#courtesies = []
+    this.#waiting.callCourtesies()
   }
 
   /**
@@ -309,11 +309,12 @@ export class TableLine {
     { isHead, isLost }: Pick<Debt, 'isHead' | 'isLost'>,
     nowMs: number,
   ): Ticket | undefined {
-    const isUseful = this.#crowdOf(caller).usesAnswers && this.isContended(nowMs)
-    if (!isUseful || this.#line.length >= LINE_LENGTH_MAX) return undefined
+    const isUseful = this.#callers.crowdOf(caller).usesAnswers && this.isContended(nowMs)
+    if (!isUseful || this.#waiting.line.length >= LINE_LENGTH_MAX) return undefined
     const lifeline = this.#lifelineOf(turn)
-    const ticket = { caller, joinedMs: nowMs, isRetry: isLost, lifeline, isAnswer: true }
-    this.#join(ticket, isHead)
+    const sinceMs = isHead ? FIRST_OF_ALL : nowMs
+    const ticket = { caller, joinedMs: nowMs, sinceMs, isRetry: isLost, lifeline, isAnswer: true }
+    this.#join(ticket)
     return ticket
   }
 
@@ -321,13 +322,12 @@ export class TableLine {
   #lifelineOf(turn: OpenTurn | undefined): string | undefined {
     const { loader } = turn ?? {}
     if (loader === undefined) return undefined
-    const commitCount = this.#connections.get(loader)?.commitCount ?? 0
+    const commitCount = this.#callers.connection(loader)?.commitCount ?? 0
     return commitCount >= LIFELINE_COMMITS_MIN ? loader : undefined
   }
 
-  #join(ticket: Ticket, isHead: boolean): void {
-    if (isHead) this.#line.unshift(ticket)
-    else this.#line.push(ticket)
+  #join(ticket: Ticket): void {
+    this.#waiting.join(ticket)
     if (this.#turn !== undefined) this.#turn.hadFollowers = true
   }
 
@@ -338,8 +338,13 @@ export class TableLine {
   #standAside(caller: Caller, nowMs: number): Ticket | undefined {
     const { ticket: holder } = this.#turn ?? {}
     if (holder?.isAnswer !== true || holder.caller.crowd !== caller.crowd) return undefined
-    const ticket = { caller, joinedMs: nowMs, isRetry: false, lifeline: undefined, isAnswer: false }
-    this.#courtesies.push(ticket)
+    return this.#showCourtesy(caller, undefined, nowMs)
+  }
+
+  #showCourtesy(caller: Caller, lifeline: string | undefined, nowMs: number): Ticket {
+    const waits = { joinedMs: nowMs, sinceMs: nowMs }
+    const ticket = { caller, ...waits, isRetry: false, lifeline, isAnswer: false }
+    this.#waiting.addCourtesy(ticket)
     return ticket
   }
 
@@ -349,36 +354,53 @@ export class TableLine {
     if (beginsBeforeItLoads(caller)) {
       return this.#joinForAnswer(arrival, { isHead: false, isLost: false }, nowMs)
     }
-    const { commitsUnloaded } = this.#connectionOf(caller)
-    if (!commitsUnloaded || this.#crowdOf(caller).isMixed(nowMs)) return undefined
-    const isAwaited = this.#line.length > 0 || this.#pastTurns.some(({ isBeaten }) => isBeaten)
-    if (!isAwaited && ![...this.#crowds.values()].some((crowd) => crowd.hasBeaten(nowMs))) {
+    const { commitsUnloaded } = this.#callers.connectionOf(caller)
+    if (!commitsUnloaded || this.#callers.crowdOf(caller).isMixed(nowMs)) return undefined
+    const isAwaited = this.#waiting.line.length > 0 || this.#pastTurns.hasBeaten
+    if (!isAwaited && ![...this.#callers.crowds].some((crowd) => crowd.hasBeaten(nowMs))) {
       return undefined
     }
-    const lifeline = caller.connection.id
-    const ticket = { caller, joinedMs: nowMs, isRetry: false, lifeline, isAnswer: false }
-    this.#courtesies.push(ticket)
-    return ticket
+    return this.#showCourtesy(caller, caller.connection.id, nowMs)
   }
 
   #callNext(nowMs: number): void {
     if (this.#turn !== undefined) return
-    const ticket = this.#line.shift()
-    if (ticket === undefined) return
-    const hadFollowers = this.#line.length > 0
+    const ticket = this.#waiting.callFirst()
+    if (ticket !== undefined) this.#beginTurn(ticket, undefined, nowMs)
+  }
+
+  #beginTurn(ticket: Ticket, head: Head | undefined, nowMs: number): void {
+    const hadFollowers = this.#waiting.line.length > 0
     if (hadFollowers) this.#contend(nowMs)
     this.#turn = {
       ticket,
       startMs: nowMs,
       loadedMs: nowMs,
       untilMs: nowMs + this.holdMs(ticket.caller),
-      head: undefined,
+      head,
       loader: undefined,
       commitCount: 0,
       hadFollowers,
       isBeaten: false,
     }
-    this.#called.push(ticket)
+  }
+
+  /** Whether the turn after its commit is that of the same caller, who builds on what it has just made. */
+  #goesOn(caller: Caller, head: Head | undefined, nowMs: number): boolean {
+    const connection = this.#callers.connectionOf(caller)
+    const { commitsUnloaded, streakCommits } = connection
+    const isMixed = this.#callers.crowdOf(caller).isMixed(nowMs)
+    if (!commitsUnloaded || isMixed || beginsBeforeItLoads(caller)) return false
+    const waitingCount = this.#waiting.line.length
+    // Everybody behind it may go on for as long, and should come to its turn in time.
+    const lineMs = waitingCount * STREAK_COMMITS_MAX * this.#callers.crowdOf(caller).thinkMs
+    const isLong = streakCommits >= STREAK_COMMITS_MAX - 1 || lineMs > this.#rules.waitMsMax
+    const goesOn = waitingCount > 0 && !isLong
+    connection.streakCommits = goesOn ? streakCommits + 1 : 0
+    if (!goesOn) return false
+    const waits = { joinedMs: nowMs, sinceMs: nowMs, isRetry: false, isAnswer: false }
+    this.#beginTurn({ caller, ...waits, lifeline: caller.connection.id }, head, nowMs)
+    return true
   }
 
   #contend(nowMs: number): void {
@@ -405,7 +427,7 @@ export class TableLine {
    * connection than it loads on.
    */
   #turnOf(caller: Caller, base: Head | undefined): OpenTurn | undefined {
-    const hasLoadedIt = base !== undefined && this.#connectionOf(caller).head === base
+    const hasLoadedIt = base !== undefined && this.#callers.connectionOf(caller).head === base
     const isOf = ({ ticket, head }: OpenTurn): boolean => {
       if (isSameCaller(ticket.caller, caller)) return base === undefined || base === head
       return !hasLoadedIt && ticket.caller.crowd === caller.crowd && base === head
@@ -414,22 +436,15 @@ export class TableLine {
     return this.#pastTurns.find(isOf)
   }
 
-  /** Keeps a turn whose commit has yet to come. */
-  #keepPast(turn: OpenTurn, nowMs: number): void {
-    this.#pastTurns = this.#pastTurns.filter(({ startMs }) => nowMs < startMs + DEBT_MS)
-    if (turn.commitCount > 0) return
-    this.#pastTurns.push(turn)
-    if (this.#pastTurns.length > PAST_TURNS_MAX) this.#pastTurns.shift()
-  }
-
   #rememberWriter({ caller, turn }: Arrival, head: Head | undefined, nowMs: number): void {
-    const crowd = this.#crowdOf(caller)
-    const own = this.#connectionOf(caller)
+    const crowd = this.#callers.crowdOf(caller)
+    const own = this.#callers.connectionOf(caller)
     own.head = head
     own.loadedMs = undefined
     if (beginsBeforeItLoads(caller)) return
     const writer = turn?.ticket.caller ?? caller
-    const connection = this.#connectionOf(writer)
+    this.#callers.crowdOf(writer).forgetWait(writer.connection.id)
+    const connection = this.#callers.connectionOf(writer)
     if (connection.loadCount === 0 || crowd.isMixed(nowMs)) {
       if (crowd.isMixed(nowMs) && crowd.reloadsAfterSuccess) crowd.addFreeLoad(nowMs)
       this.#oweTurn(writer, { isHead: false, isLost: false }, nowMs)
@@ -454,7 +469,7 @@ export class TableLine {
 
   /** Whoever loads and does not commit reads. */
   #rememberReader({ ticket }: OpenTurn, nowMs: number): void {
-    const connection = this.#connections.get(ticket.caller.connection.id)
+    const connection = this.#callers.connection(ticket.caller.connection.id)
     if (connection === undefined) return
     connection.writerUntilMs = 0
     connection.readerUntilMs = nowMs + READER_MS
@@ -463,34 +478,6 @@ export class TableLine {
   #oweTurn(caller: Caller, debt: Pick<Debt, 'isHead' | 'isLost'>, nowMs: number): void {
     const { connection } = caller
     const id = connection.closed.aborted ? undefined : connection.id
-    this.#crowdOf(caller).addDebt({ ...debt, connection: id, untilMs: nowMs + DEBT_MS })
+    this.#callers.crowdOf(caller).addDebt({ ...debt, connection: id, untilMs: nowMs + DEBT_MS })
   }
-
-  #crowdOf({ crowd: name }: Caller): Crowd {
-    const known = this.#crowds.get(name)
-    if (known !== undefined) return known
-    dropOldest(this.#crowds, CROWDS_MAX)
-    const made = new Crowd()
-    this.#crowds.set(name, made)
-    return made
-  }
-
-  #connectionOf({ connection: { id } }: Caller): KnownConnection {
-    const known = this.#connections.get(id)
-    if (known !== undefined) return known
-    dropOldest(this.#connections, CONNECTIONS_MAX)
-    const made = unknownConnection()
-    this.#connections.set(id, made)
-    return made
-  }
-}
-
-function oldestMs(tickets: readonly Ticket[]): number {
-  return tickets.reduce((ms, { joinedMs }) => Math.min(ms, joinedMs), Infinity)
-}
-
-function dropOldest(map: Map<string, unknown>, sizeMax: number): void {
-  if (map.size < sizeMax) return
-  const [oldest] = map.keys()
-  if (oldest !== undefined) map.delete(oldest)
 }

@@ -5,6 +5,8 @@ import type { Head } from './turn-rules.ts'
 export interface Ticket {
   readonly caller: Caller
   readonly joinedMs: number
+  /** When its caller began to wait for a turn with what it is about to do, in earlier tries too; the line goes by that. */
+  readonly sinceMs: number
   /** Whether its caller lost a race before. */
   readonly isRetry: boolean
   /** The connection whose end is the end of the caller, where that is known. */

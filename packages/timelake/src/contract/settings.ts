@@ -228,17 +228,17 @@ export const SETTINGS = {
   }),
   turnHoldMsMax: duration({
     variable: 'TIMELAKE_TURNSTILE_HOLD_MAX',
-    default: '1500ms',
+    default: '3s',
     min: 25,
     max: 60_000,
     doc: 'The longest that one writer keeps the others waiting, from the answer to its load to its commit.',
   }),
   turnWaitMsMax: duration({
     variable: 'TIMELAKE_TURNSTILE_WAIT_MAX',
-    default: '20s',
+    default: '45s',
     min: 100,
     max: 10 * 60_000,
-    doc: 'The longest that a load, or the answer to a commit of DuckDB, waits for its turn; then it is given anyway. Keep it below the time that clients and proxies wait.',
+    doc: 'The longest that a load waits for its turn; then it is answered anyway, and so is a commit of DuckDB after 20 seconds. Keep it below the time that clients and proxies wait.',
   }),
   idempotencyLifetimeMs: duration({
     variable: 'TIMELAKE_IDEMPOTENCY_LIFETIME',
