@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from server import HERE, ROOT, Reference, Timelake
 
 JUDGE_SECONDS_MAX = 1200
+FULL_JUDGE_SECONDS_MAX = 3600
 SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 # What one shell knows of services and stores must not reach judges that run without them.
 FOREIGN_VARIABLES = ("TIMELAKE_", "CATALOG_", "INTEROP_SKIP", "DUCKDB_", "S3_", "STS_", "AWS_", "TEST_")
@@ -46,7 +47,7 @@ class Run:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN_VARIABLES)}
         child = subprocess.Popen([str(w) for w in words], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  env={**inherited, **env}, text=True, errors="replace", start_new_session=True)
-        alarm = threading.Timer(JUDGE_SECONDS_MAX, lambda: os.killpg(child.pid, 9))
+        alarm = threading.Timer(FULL_JUDGE_SECONDS_MAX if self.full else JUDGE_SECONDS_MAX, lambda: os.killpg(child.pid, 9))
         alarm.start()
         last, lines = None, []
         with open(log, "w") as out:

@@ -15,6 +15,8 @@ TOLD_LIFETIME = "330s"  # Java renews five minutes before the end
 DIFFERENTIAL_SEED = 20260917  # fixed, so that a red run is about the change; try others by hand
 # For checks that count files or snapshots: the worker runs, but compacts only what it is asked to. `mixed` and `foreign` judge the rest.
 UNDISTURBED = {"TIMELAKE_COMPACTION_QUIET": "1h", "TIMELAKE_COMPACTION_FILE_COUNT": "100000"}
+HISTORY_MAX = 100  # of the table that 64 PyIceberg writers append to: each append copies the whole history some 18 times
+REFERENCE_SECONDS_MAX = 300  # for the same on the Java reference server, where much of it is in vain
 LONG_WRITER_APPENDS = (40, 260)  # of the Java writer that merges manifests: usual, --full
 BESIDE_INGEST_SECONDS = (20, 180)
 ASYNC_SHAPES = "unpartitioned,identity,evolved-spec,history,mixed-deletes,shared-puffin"  # a poll waits for a second
@@ -308,7 +310,7 @@ def outage(run):
 @judge("embedded", "services", alone=True)
 def contention_pyiceberg(run):
     """Many PyIceberg writers on one table, strict with retries and rebased without."""
-    contention(run, "pyiceberg", writers=(16, 64), appends=(10, 50))
+    contention(run, "pyiceberg", *(("--history", HISTORY_MAX) if run.full else ()), writers=(16, 64), appends=(10, 50))
 
 
 @judge("embedded", "services", alone=True)
@@ -331,17 +333,17 @@ def beside_ingest(run):
                     "--work", run.folder / "work", CATALOG_WAREHOUSE="main", **ours.client)
 
 
-def contention(run, engine, **counts):
+def contention(run, engine, *words, **counts):
     """Each count is (usual, --full). At full size an embedded run is timed beside the same on the Java reference server."""
     flags = [word for name, sizes in {**counts, "long": LONG_WRITER_APPENDS}.items() for word in (f"--{name}", sizes[run.full])]
     command = (DUCKDB / "bin/python", "-W", "ignore", HERE / "contention/judge.py")
-    more = ("--engine", engine, "--extensions", DUCKDB / "extensions", *flags)
+    more = ("--engine", engine, "--extensions", DUCKDB / "extensions", *words, *flags)
     with run.timelake(**UNDISTURBED) as ours:
         run.command(*command, ours.uri, *more, "--work", run.folder / "work", CATALOG_WAREHOUSE="main", **ours.client)
     if run.full and run.mode == "embedded":
         with run.reference() as reference:
             run.say("   the same on the Java reference server:")
-            run.command(*command, reference.uri, *more, "--work", run.folder / "beside", "--only", "strict", "--figures-only", CATALOG_WAREHOUSE="main")
+            run.command(*command, reference.uri, *more, "--work", run.folder / "beside", "--only", "strict", "--figures-only", "--seconds", REFERENCE_SECONDS_MAX, CATALOG_WAREHOUSE="main")
 
 
 @judge("embedded", "services")

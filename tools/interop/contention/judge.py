@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Many writers on one table at once: (a) strict, each client with its ordinary retries; (b) rebase by table property, client retries off.
 
-    judge.py URI --engine pyiceberg|duckdb|spark [--writers N] [--appends N] [--long N] [--extensions FOLDER] [--work FOLDER] [--only strict|rebase] [--figures-only]
+    judge.py URI --engine pyiceberg|duckdb|spark [--writers N] [--appends N] [--long N] [--extensions FOLDER] [--work FOLDER] [--only strict|rebase] [--history N] [--seconds N] [--figures-only]
 
 Every writer appends one row at a time, all start together. `spark` is half Spark sessions and half Java clients, the last of which
 makes --long appends, past the number of manifests at which the client merges them. Environment: CATALOG_PROPS, DUCKDB_SETUP,
@@ -10,7 +10,8 @@ CATALOG_*, S3_* as the scripts of each engine want them.
 Checked, for both: how many appends land (all; of DuckDB, which has no retries, 99 % after each writer's first in (a)); what fails
 failed by a lost race; the rows are those acknowledged and no others; Java reads the table: every manifest that any snapshot lists
 exists, after all the clients' own clean-up, with one snapshot and one entry of the history for each append that landed.
---figures-only prints how it went and checks nothing, for other catalogs. Last line: N passed, N failed.
+--history asks the catalog to keep so many snapshots, because PyIceberg copies all of them many times for each append; --seconds lets no
+writer begin another append after that time. --figures-only prints how it went and checks nothing, for other catalogs. Last line: N passed, N failed.
 """
 import argparse, json, os, subprocess, sys, time
 from pathlib import Path
@@ -29,6 +30,7 @@ WRITING_SECONDS_MAX = 1800
 REBASE = {"commit.rebase-appends": "true", "commit.retry.num-retries": "0"}
 # DuckDB does not retry: only its turns can help it, and the table has to be contended first.
 LANDED_SHARE_MIN = {("duckdb", "strict"): 0.99}
+TRIM = {"timelake.history.trim.enabled": "true"}
 # A client that merges manifests does so from 100 on; a short run must get there too.
 SHORT_RUN_MERGE = {"commit.manifest.min-count-to-merge": "10"}
 LONG_WHOLE = 250
@@ -80,11 +82,13 @@ class Contest:
         except NamespaceAlreadyExistsError:
             pass
         merge = SHORT_RUN_MERGE if self.options.long < LONG_WHOLE else {}
-        self.catalog.create_table((NAMESPACE, self.table_name), SCHEMA, properties={"format-version": "2", **merge, **(REBASE if self.way == "rebase" else {})})
+        trim = {**TRIM, "timelake.history.max-snapshots": str(self.options.history)} if self.options.history else {}
+        properties = {"format-version": "2", **merge, **trim, **(REBASE if self.way == "rebase" else {})}
+        self.catalog.create_table((NAMESPACE, self.table_name), SCHEMA, properties=properties)
 
     def order(self, writers):
         return json.dumps({"uri": self.options.uri, "namespace": NAMESPACE, "table": self.table_name, "writers": writers,
-                           "appends": self.options.appends, "extensions": self.options.extensions})
+                           "appends": self.options.appends, "seconds": self.options.seconds, "extensions": self.options.extensions})
 
     def commands(self):
         everybody = list(range(self.options.writers))
@@ -167,8 +171,9 @@ class Judge:
         audit = contest.audit()
         print(f"info {label}: {audit['manifests']} manifests in all snapshots, {audit['listed']} in the last", flush=True)
         self.that(f"{label}: Java finds every listed file", not audit["faults"], audit["faults"])
-        counts = {name: audit[name] for name in ("files", "rows", "snapshots", "history")}
-        self.that(f"{label}: a file, a snapshot and an entry of the history for each", set(counts.values()) == {len(landed)}, f"{len(landed)} landed, Java finds {counts}")
+        counts, kept = {name: audit[name] for name in ("files", "rows", "snapshots", "history")}, min(len(landed), self.options.history or len(landed))
+        expected = {"files": len(landed), "rows": len(landed), "snapshots": kept, "history": kept}
+        self.that(f"{label}: a file, a snapshot and an entry of the history for each", counts == expected, f"{len(landed)} landed, Java finds {counts}, expected {expected}")
 
 
 def main():
@@ -181,6 +186,8 @@ def main():
     parser.add_argument("--extensions", default="")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--only", choices=("strict", "rebase"))
+    parser.add_argument("--history", type=int, help="snapshots that the table keeps; all without it")
+    parser.add_argument("--seconds", type=int, help="after which no append begins")
     parser.add_argument("--figures-only", action="store_true")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)

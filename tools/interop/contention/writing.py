@@ -1,6 +1,7 @@
 """What every process of writers does, whatever their engine: get ready, start together, append in turns, tell.
 
-An order is JSON: {"uri", "namespace", "table", "writers": [numbers], "appends": count}, for DuckDB also "extensions". The process prints
+An order is JSON: {"uri", "namespace", "table", "writers": [numbers], "appends": count, "seconds": after which no append begins, or null}, for DuckDB also
+"extensions". The process prints
 `ready`, waits for a line, and prints one line of JSON in the end: a list of [writer, turn, milliseconds, outcome, detail], outcome
 `landed`, `lost` (the client says that the commit failed because others came first) or `broken` (anything else).
 """
@@ -19,10 +20,13 @@ def write_all(order, make_writer, is_lost_race):
     told, lock = [], threading.Lock()
     print("ready", flush=True)
     sys.stdin.readline()
+    end = time.monotonic() + (order["seconds"] or float("inf"))
 
     def write(writer):
         for turn in range(order["appends"]):
             began = time.monotonic()
+            if began > end:
+                break
             outcome, detail = "landed", ""
             try:
                 writer.append(turn)
