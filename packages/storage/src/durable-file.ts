@@ -7,25 +7,28 @@ import {
   open,
   openSync,
   unlink,
-  write,
   writeSync,
+  writev,
 } from 'node:fs'
 import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { errorCode, isAbsentCode } from './contained-path.ts'
+import { joinBytes, lengthOf, type ObjectBytes } from './object-bytes.ts'
 import { LocationError, type PutOutcome, StoreUnavailableError } from './object-store.ts'
 
 // @NOTE What never waits for the disk is done at once: that takes a few microseconds, and ten times as many to hand it to
 // the thread pool. What changes a directory or flushes goes to the pool; file descriptors cost half of what handles cost.
 const opened = promisify(open)
-const written = promisify(write)
+const writtenPieces = promisify(writev)
 const flushed = promisify(fsync)
 const linked = promisify(link)
 const unlinked = promisify(unlink)
 
 /** Bytes that are copied into the memory of the operating system at once. */
 const AT_ONCE_BYTES_MAX = 256 * 1024
+/** Linux takes 1,024. */
+const PIECES_PER_WRITE_MAX = 1_000
 
 const TEMPORARY_DIGITS = 24
 const TEMPORARY_NAME = /^\.timelake-[0-9a-f]{24}\.tmp$/
@@ -45,7 +48,7 @@ const LINK_REFUSALS = new Set(
  * directory made for it are flushed. Throws StoreUnavailableError when nothing was created; a failure after which
  * the file may or may not be there is `unknown`.
  */
-export async function createFile(realPath: string, bytes: Uint8Array): Promise<PutOutcome> {
+export async function createFile(realPath: string, bytes: ObjectBytes): Promise<PutOutcome> {
   const directory = dirname(realPath)
   const temporaryPath = join(directory, temporaryName())
   let outcome: LinkOutcome
@@ -126,11 +129,12 @@ function temporaryName(): string {
   return `.timelake-${randomUUID().replaceAll('-', '').slice(0, TEMPORARY_DIGITS)}.tmp`
 }
 
-async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+async function writeDurably(path: string, bytes: ObjectBytes): Promise<void> {
   try {
     const file = await opened(path, 'wx', 0o644)
     try {
-      await writeWhole(file, bytes)
+      if (lengthOf(bytes) <= AT_ONCE_BYTES_MAX) writeAtOnce(file, joinBytes(bytes))
+      else await writePieces(file, bytes instanceof Uint8Array ? [bytes] : bytes)
       await flushed(file)
     } finally {
       closeSync(file)
@@ -142,14 +146,27 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function writeWhole(file: number, bytes: Uint8Array): Promise<void> {
-  let doneBytes = 0
-  while (doneBytes < bytes.length) {
-    const isFew = bytes.length - doneBytes <= AT_ONCE_BYTES_MAX
-    doneBytes += isFew
-      ? writeSync(file, bytes, doneBytes)
-      : (await written(file, bytes, doneBytes)).bytesWritten
+function writeAtOnce(file: number, bytes: Uint8Array): void {
+  for (let doneBytes = 0; doneBytes < bytes.length;) doneBytes += writeSync(file, bytes, doneBytes)
+}
+
+/** A file system may take less than it was given. */
+async function writePieces(file: number, pieces: readonly Uint8Array[]): Promise<void> {
+  let rest = pieces
+  while (rest.length > 0) {
+    const { bytesWritten } = await writtenPieces(file, rest.slice(0, PIECES_PER_WRITE_MAX))
+    rest = withoutFirst(rest, bytesWritten)
   }
+}
+
+/** What is left of the pieces behind so many bytes. */
+function withoutFirst(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  let left = bytes
+  for (const [index, piece] of pieces.entries()) {
+    if (left < piece.length) return [piece.subarray(left), ...pieces.slice(index + 1)]
+    left -= piece.length
+  }
+  return []
 }
 
 async function copyDurably(sourcePath: string, path: string): Promise<void> {

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deleteEach } from './delete-each.ts'
 import { checkNewLocation } from './location-path.ts'
+import { joinBytes } from './object-bytes.ts'
 import {
   type GetOptions,
   type ObjectEntry,
@@ -39,7 +40,7 @@ export function openMemoryObjectStore(options: MemoryObjectStoreOptions = {}): O
       const found = objects.get(location)
       return found && entryOf(location, found)
     },
-    putIfAbsent: async (location, bytes) => put(location, bytes),
+    putIfAbsent: async (location, bytes) => put(location, joinBytes(bytes)),
     putFileIfAbsent: async (location, localPath) => put(location, await readFile(localPath)),
     async localFile(location, directory) {
       const path = join(directory, randomUUID())

@@ -1,3 +1,5 @@
+import type { ObjectBytes } from './object-bytes.ts'
+
 /** What a listing says of one object. `location` is spelled as under the listed prefix. */
 export interface ObjectEntry {
   readonly location: string
@@ -39,8 +41,8 @@ export interface ObjectStore {
   get(location: string, options?: GetOptions): Promise<Uint8Array>
   /** Size and time, or undefined when the object is absent. */
   stat(location: string): Promise<ObjectEntry | undefined>
-  /** Durable once it answers `created`. Never replaces an object. */
-  putIfAbsent(location: string, bytes: Uint8Array): Promise<PutOutcome>
+  /** Durable once it answers `created`. Never replaces an object. Nobody may change the bytes until then. */
+  readonly putIfAbsent: (location: string, bytes: ObjectBytes) => Promise<PutOutcome>
   /** The same for a finished local file, which may be moved or linked and must not be changed afterwards. */
   putFileIfAbsent(location: string, localPath: string): Promise<PutOutcome>
   /** A local path with the object's content, inside `directory` unless the store itself is local. */

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { errorCode } from './contained-path.ts'
 import { checkNewLocation } from './location-path.ts'
+import { joinBytes } from './object-bytes.ts'
 import {
   type ObjectEntry,
   type ObjectStore,
@@ -53,7 +54,7 @@ export function openS3ObjectStore(
     get: async (location, getOptions) => readObject(client, checked(location), getOptions),
     stat: async (location) => statObject(client, checked(location)),
     putIfAbsent: async (location, bytes) =>
-      putObject(client, { location: checkedNew(location), bytes }, support),
+      putObject(client, { location: checkedNew(location), bytes: joinBytes(bytes) }, support),
     putFileIfAbsent: async (location, localPath) => putFile(parts, checkedNew(location), localPath),
     localFile: async (location, directory, signal) =>
       downloadObject(client, {

@@ -8,14 +8,17 @@ import {
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
 import {
   decodeTableMetadata,
-  encodeTableMetadataView,
+  encodeTableMetadataPieces,
 } from '@timelake/iceberg/spec/table-metadata-json'
+import { lengthOf } from '@timelake/storage/object-bytes'
 import { planningConfig } from '../planning/scan-planning-mode.ts'
 import { deflateHead, gzipWithTail, type DeflatedHead } from './gzip-with-tail.ts'
 
 /** `all` is the whole metadata; `refs` leaves out the snapshots that no ref points at. */
 export type MetadataView = 'all' | 'refs'
 
+/** Bodies up to this size are copied into one piece, once. */
+const COPIED_BYTES_MAX = 65_536
 /** Bodies this small travel in one packet anyway. */
 const GZIP_BYTES_MIN = 1_400
 // Part of every ETag: a change of the body's shape in a new version of the server must not match old tags.
@@ -31,7 +34,8 @@ const OWN_ACCESS: LoadTableAccess = { config: {} }
 export class LoadedMetadata {
   readonly location: string
   readonly metadata: TableMetadata
-  readonly #bodies = new Map<MetadataView, EncodedBody>()
+  readonly #encodings = new Map<MetadataView, Encoded>()
+  readonly #bodies = new Map<MetadataView, readonly Uint8Array[]>()
   readonly #heads = new Map<MetadataView, Promise<DeflatedHead>>()
   readonly #gzipped = new Map<MetadataView, Promise<Buffer>>()
 
@@ -40,17 +44,18 @@ export class LoadedMetadata {
     this.metadata = metadata
   }
 
-  /** The LoadTableResult as UTF-8 JSON; with an access it is made anew. */
-  body(view: MetadataView, access?: LoadTableAccess): Buffer {
-    const { body, endBytes } = this.#encoded(view)
-    if (access === undefined) return body
-    return Buffer.concat([body.subarray(0, endBytes), tailOf(this.metadata, access)])
+  /** The LoadTableResult as UTF-8 JSON, in pieces; with an access, its end is made anew. */
+  body(view: MetadataView, access?: LoadTableAccess): readonly Uint8Array[] {
+    const { head, text } = this.#encoded(view)
+    if (access !== undefined) return [head, ...text, tailOf(this.metadata, access)]
+    return memoized(this.#bodies, view, () =>
+      inFewPieces([head, ...text, tailOf(this.metadata, OWN_ACCESS)]),
+    )
   }
 
-  /** The content of the metadata file: a view into the body, not a copy. */
-  fileBytes(): Buffer {
-    const { body, startBytes, endBytes } = this.#encoded('all')
-    return body.subarray(startBytes, endBytes)
+  /** The content of the metadata file, in pieces. */
+  fileBytes(): readonly Uint8Array[] {
+    return this.#encoded('all').text
   }
 
   /**
@@ -58,27 +63,25 @@ export class LoadedMetadata {
    * is compressed for each answer and appended.
    */
   gzippedBody(view: MetadataView, access?: LoadTableAccess): Promise<Buffer> | undefined {
-    const { body, endBytes } = this.#encoded(view)
-    if (body.length < GZIP_BYTES_MIN) return undefined
-    const head = memoized(this.#heads, view, () => deflateHead(body.subarray(0, endBytes)))
-    if (access !== undefined)
-      return head.then((made) => gzipWithTail(made, tailOf(this.metadata, access)))
-    return memoized(this.#gzipped, view, () =>
-      head.then((made) => gzipWithTail(made, body.subarray(endBytes))),
-    )
+    const { head, text } = this.#encoded(view)
+    if (lengthOf(text) < GZIP_BYTES_MIN) return undefined
+    const deflated = memoized(this.#heads, view, () => deflateHead(Buffer.concat([head, ...text])))
+    const whole = async (tail: LoadTableAccess): Promise<Buffer> =>
+      gzipWithTail(await deflated, tailOf(this.metadata, tail))
+    return access === undefined
+      ? memoized(this.#gzipped, view, () => whole(OWN_ACCESS))
+      : whole(access)
   }
 
   etag(view: MetadataView, access?: LoadTableAccess): string {
     return loadETag(this.location, view, access)
   }
 
-  #encoded(view: MetadataView): EncodedBody {
-    return memoized(this.#bodies, view, () =>
-      encodeBody(this.location, {
-        text: encodeTableMetadataView(this.metadata, view),
-        tail: tailOf(this.metadata, OWN_ACCESS),
-      }),
-    )
+  #encoded(view: MetadataView): Encoded {
+    return memoized(this.#encodings, view, () => ({
+      head: Buffer.from(loadTableResultHead(this.location)),
+      text: encodeTableMetadataPieces(this.metadata, view),
+    }))
   }
 }
 
@@ -96,34 +99,27 @@ function tailOf({ properties }: TableMetadata, access: LoadTableAccess): Buffer 
   return Buffer.from(loadTableResultTail({ ...access, config }))
 }
 
-/** The metadata in the text of the file at the location. Throws InvalidInputError. */
-export function decodeLoadedMetadata(location: string, text: Uint8Array): LoadedMetadata {
-  return new LoadedMetadata(location, decodeTableMetadata(text))
-}
-
-/** An answer for callers with access of their own, and where the text of the metadata is in it. */
-interface EncodedBody {
-  readonly body: Buffer
-  readonly startBytes: number
-  readonly endBytes: number
-}
-
 /**
- * The answer around the text of the metadata. Deep histories have megabytes, so the text is turned into bytes once, at
- * its place.
+ * The metadata in the text of the file at the location, which shares with a known version what it has in common with it. Throws
+ * InvalidInputError.
  */
-function encodeBody(
-  metadataLocation: string,
-  { text, tail }: { readonly text: string; readonly tail: Buffer },
-): EncodedBody {
-  const head = loadTableResultHead(metadataLocation)
-  const startBytes = Buffer.byteLength(head)
-  const endBytes = startBytes + Buffer.byteLength(text)
-  const body = Buffer.allocUnsafeSlow(endBytes + tail.length)
-  body.write(head, 0)
-  body.write(text, startBytes)
-  tail.copy(body, endBytes)
-  return { body, startBytes, endBytes }
+export function decodeLoadedMetadata(
+  location: string,
+  text: Uint8Array,
+  known?: LoadedMetadata,
+): LoadedMetadata {
+  return new LoadedMetadata(location, decodeTableMetadata(text, known?.metadata))
+}
+
+/** What answers begin with, and the text of the metadata behind it, in pieces that other versions of the table have too. */
+interface Encoded {
+  readonly head: Buffer
+  readonly text: readonly Uint8Array[]
+}
+
+/** One piece where copying costs less than handing over several. */
+function inFewPieces(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
+  return lengthOf(pieces) <= COPIED_BYTES_MAX ? [Buffer.concat(pieces)] : pieces
 }
 
 /**

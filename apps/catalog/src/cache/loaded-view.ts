@@ -32,8 +32,8 @@ export class LoadedView {
   }
 
   /** The content of the metadata file. */
-  fileBytes(): Buffer {
-    return Buffer.from(encodeViewMetadata(this.metadata))
+  fileBytes(): readonly Uint8Array[] {
+    return [Buffer.from(encodeViewMetadata(this.metadata))]
   }
 }
 

@@ -16,6 +16,8 @@ export type CachedWarehouse = Pick<Warehouse, 'id' | 'store'>
 /** Decoded metadata and the encoded bodies take about this many bytes for each byte of the text. */
 const BYTES_PER_TEXT_BYTE = 4
 const ENTRY_BYTES_MIN = 4_096
+/** Folders of which it is remembered which of their files came last. */
+const FOLDERS_MAX = 10_000
 
 /** Decoded metadata that knows where it was read from. */
 export interface LoadedDocument {
@@ -27,8 +29,11 @@ export interface MetadataCacheOptions<Loaded extends LoadedDocument> {
   readonly bytesMax: number
   /** Largest metadata file, uncompressed. */
   readonly metadataBytesMax: number
-  /** The metadata in the text of a file. Throws InvalidInputError for a text that breaks the format. */
-  readonly decode: (location: string, text: Uint8Array) => Loaded
+  /**
+   * The metadata in the text of a file; `known` lies in the same folder and is probably an earlier version. Throws
+   * InvalidInputError for a text that breaks the format.
+   */
+  readonly decode: (location: string, text: Uint8Array, known: Loaded | undefined) => Loaded
 }
 
 /**
@@ -38,6 +43,8 @@ export interface MetadataCacheOptions<Loaded extends LoadedDocument> {
 export class MetadataCache<Loaded extends LoadedDocument> {
   readonly #options: MetadataCacheOptions<Loaded>
   readonly #entries: LRUCache<string, Loaded>
+  /** The key of what came last from each folder. */
+  readonly #newest = new LRUCache<string, string>({ max: FOLDERS_MAX })
   readonly #reads = new Map<string, Promise<Loaded>>()
 
   constructor(options: MetadataCacheOptions<Loaded>) {
@@ -67,7 +74,9 @@ export class MetadataCache<Loaded extends LoadedDocument> {
   /** Keeps metadata whose file this process has just written. */
   put(warehouse: CachedWarehouse, loaded: Loaded, textBytes: number): void {
     const size = Math.max(ENTRY_BYTES_MIN, textBytes * BYTES_PER_TEXT_BYTE)
-    this.#entries.set(keyOf(warehouse, loaded.location), loaded, { size })
+    const key = keyOf(warehouse, loaded.location)
+    this.#entries.set(key, loaded, { size })
+    this.#newest.set(folderOf(key), key)
   }
 
   /** Forgets metadata that a newer version replaced. */
@@ -86,21 +95,33 @@ export class MetadataCache<Loaded extends LoadedDocument> {
   async #read(warehouse: CachedWarehouse, location: string): Promise<Loaded> {
     const { metadataBytesMax } = this.#options
     const text = await readMetadataFile(warehouse.store, location, metadataBytesMax)
-    const loaded = this.#decode(location, text)
+    const newest = this.#newest.get(folderOf(keyOf(warehouse, location)))
+    const known = newest === undefined ? undefined : this.#entries.peek(newest)
+    const loaded = this.#decode({ location, text, known })
     this.put(warehouse, loaded, text.length)
     return loaded
   }
 
   /** A file that breaks the format is not the fault of whoever asked for the table: CorruptFileError. */
-  #decode(location: string, text: Uint8Array): Loaded {
+  #decode({ location, text, known }: ReadDocument<Loaded>): Loaded {
     try {
-      return this.#options.decode(location, text)
+      return this.#options.decode(location, text, known)
     } catch (cause) {
       if (!(cause instanceof InvalidInputError)) throw cause
       const message = `cannot read metadata file ${location}: ${cause.message}`
       throw new CorruptFileError(message, { cause })
     }
   }
+}
+
+interface ReadDocument<Loaded> {
+  readonly location: string
+  readonly text: Uint8Array
+  readonly known: Loaded | undefined
+}
+
+function folderOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('/'))
 }
 
 function keyOf({ id }: CachedWarehouse, location: string): string {

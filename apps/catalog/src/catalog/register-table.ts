@@ -10,6 +10,7 @@ import {
 } from '@timelake/iceberg/spec/errors'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import { extraRoots } from '@timelake/iceberg/spec/table-roots'
+import { lengthOf } from '@timelake/storage/object-bytes'
 import type { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { NameTakenError, NoSuchNamespaceError, NoSuchTableError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
@@ -86,7 +87,7 @@ async function registerOnce(
     ...registration,
     namespace,
     name: identifier.name,
-    written: { loaded, textBytes: loaded.fileBytes().length },
+    written: { loaded, textBytes: lengthOf(loaded.fileBytes()) },
     ownsFile: false,
   })
   if (outcome === 'exists')

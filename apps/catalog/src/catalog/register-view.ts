@@ -1,5 +1,6 @@
 import { findNamespace } from '@timelake/database/namespaces'
 import { CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { lengthOf } from '@timelake/storage/object-bytes'
 import type { LoadedView } from '../cache/loaded-view.ts'
 import { NameTakenError, NoSuchNamespaceError } from './catalog-errors.ts'
 import type { Catalog } from './catalog.ts'
@@ -51,7 +52,7 @@ async function registerInTurn(
     ...registration,
     namespace,
     name,
-    written: { loaded, textBytes: loaded.fileBytes().length },
+    written: { loaded, textBytes: lengthOf(loaded.fileBytes()) },
     ownsFile: false,
   })
   switch (outcome) {

@@ -5,6 +5,7 @@ import type { NewFile } from '@timelake/iceberg/snapshot/new-snapshot'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
 import { normalizeLocation } from '@timelake/iceberg/spec/location'
 import type { TableMetadata } from '@timelake/iceberg/spec/table-metadata'
+import { joinBytes, lengthOf, type ObjectBytes } from '@timelake/storage/object-bytes'
 import type { ObjectStore, PutOutcome } from '@timelake/storage/object-store'
 import { LoadedMetadata } from '../cache/loaded-metadata.ts'
 import { NotAppliedError } from './catalog-errors.ts'
@@ -53,7 +54,7 @@ export interface NextFile<Loaded> {
  * the metadata is larger than the limit.
  */
 export async function writeMetadataFile<
-  Loaded extends { readonly location: string; fileBytes(): Buffer },
+  Loaded extends { readonly location: string; fileBytes(): readonly Uint8Array[] },
 >(catalog: Catalog, next: NextFile<Loaded>): Promise<Written<Loaded>> {
   const { warehouse, metadata, previousLocation } = next
   for (let attempt = 1; attempt <= NAME_ATTEMPTS_MAX; attempt += 1) {
@@ -61,10 +62,12 @@ export async function writeMetadataFile<
     const location = newMetadataLocation(metadata, { previousLocation, uuid })
     const loaded = next.atLocation(location)
     const text = loaded.fileBytes()
-    checkSize(catalog, text.length)
-    const bytes = isMetadataGzipped(metadata.properties) ? await compress(text) : text
+    const textBytes = lengthOf(text)
+    checkSize(catalog, textBytes)
+    const isGzipped = isMetadataGzipped(metadata.properties)
+    const bytes = isGzipped ? await compress(Buffer.concat(text)) : text
     if (await put(warehouse.store, { location, bytes, what: 'metadata file' }))
-      return { loaded, textBytes: text.length }
+      return { loaded, textBytes }
   }
   throw new NotAppliedError('cannot write metadata: every new name was taken')
 }
@@ -98,11 +101,15 @@ function checkSize(catalog: Catalog, textBytes: number): void {
   )
 }
 
+interface FileToPut {
+  readonly location: string
+  readonly bytes: ObjectBytes
+  /** For errors. */
+  readonly what: string
+}
+
 /** Whether the file is ours now; false when the name was taken. */
-async function put(
-  store: ObjectStore,
-  { location, bytes, what }: NewFile & { readonly what: string },
-): Promise<boolean> {
+async function put(store: ObjectStore, { location, bytes, what }: FileToPut): Promise<boolean> {
   const target = normalizeLocation(location)
   let outcome: PutOutcome
   try {
@@ -118,10 +125,10 @@ async function put(
 async function readBack(
   store: ObjectStore,
   target: string,
-  bytes: Uint8Array,
+  bytes: ObjectBytes,
 ): Promise<PutOutcome> {
   const found = await store.stat(target)
   if (found === undefined) return 'unknown'
   const content = await store.get(target, { sizeBytesMax: found.sizeBytes })
-  return Buffer.compare(bytes, content) === 0 ? 'created' : 'exists'
+  return Buffer.compare(joinBytes(bytes), content) === 0 ? 'created' : 'exists'
 }

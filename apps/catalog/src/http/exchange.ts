@@ -33,12 +33,20 @@ export interface HttpAnswer {
   readonly status: number
   /** Lower-case names. `content-length` is added by the transport. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: Buffer | string | BodyStream
+  readonly body?: Buffer | string | BodyPieces | BodyStream
 }
+
+/** A body that is there in pieces, which follow each other and nobody changes any more. */
+export type BodyPieces = readonly Uint8Array[]
 
 /** A body that is sent piece by piece as it is made, until it ends or the caller has gone. */
 export interface BodyStream {
   readonly pieces: AsyncIterable<string>
+}
+
+/** Whether the body is there in pieces. */
+export function isBodyPieces(body: HttpAnswer['body']): body is BodyPieces {
+  return Array.isArray(body)
 }
 
 /** Whether the body is made piece by piece. */

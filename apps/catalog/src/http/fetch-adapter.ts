@@ -1,5 +1,12 @@
+import { Buffer } from 'node:buffer'
 import type { Dispatch } from './dispatch.ts'
-import { type BodyStream, type HttpAnswer, type HttpRequest, isBodyStream } from './exchange.ts'
+import {
+  type BodyStream,
+  type HttpAnswer,
+  type HttpRequest,
+  isBodyPieces,
+  isBodyStream,
+} from './exchange.ts'
 import type { Observe } from './observe.ts'
 import { readRequestBody } from './request-body.ts'
 
@@ -27,6 +34,7 @@ function contentOf(
 ): ConstructorParameters<typeof Response>[0] {
   if (typeof body === 'string') return body
   if (isBodyStream(body)) return ReadableStream.from(encoded(body))
+  if (isBodyPieces(body)) return new Uint8Array(Buffer.concat(body))
   // A copy: pooled buffers share their memory with others.
   return new Uint8Array(body)
 }

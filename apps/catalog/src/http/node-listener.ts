@@ -10,6 +10,7 @@ import {
   type Connection,
   type HttpAnswer,
   type HttpRequest,
+  isBodyPieces,
   isBodyStream,
 } from './exchange.ts'
 import type { Guard } from './guard.ts'
@@ -17,6 +18,7 @@ import { readRequestBody } from './request-body.ts'
 import { RequestAbortedError } from './request-errors.ts'
 import type { Observe } from './observe.ts'
 import { InvalidInputError } from '@timelake/iceberg/spec/errors'
+import { lengthOf } from '@timelake/storage/object-bytes'
 
 /** Longer than the keep-alive of usual proxies and clients, so that it is they who close idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
@@ -129,6 +131,14 @@ async function send(
     outgoing.writeHead(status, headers)
     outgoing.flushHeaders()
     await sendPieces(outgoing, body)
+    return
+  }
+  if (isBodyPieces(body)) {
+    outgoing.writeHead(status, { ...headers, 'content-length': lengthOf(body) })
+    // Ending lets go of the cork: one call to the system takes all of them.
+    outgoing.cork()
+    for (const piece of body) outgoing.write(piece)
+    outgoing.end()
     return
   }
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { defaultCatalogConfig } from '../catalog-config.ts'
 import { makeDispatch, type Dispatch } from '../http/dispatch.ts'
-import { type HttpRequest, isBodyStream } from '../http/exchange.ts'
+import { type HttpRequest, isBodyPieces, isBodyStream } from '../http/exchange.ts'
 import { ROUTES } from '../routes.ts'
 import { makeCatalog } from '../start-catalog.ts'
 
@@ -56,5 +56,6 @@ async function answer(
   }
   const { status, body: content = '' } = (await dispatch(request)).answer
   if (isBodyStream(content)) throw new Error(`${path} answers a stream`)
-  return { status, body: content.toString() }
+  const bytes = isBodyPieces(content) ? Buffer.concat(content) : content
+  return { status, body: bytes.toString() }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { TableRow } from '@timelake/database/table-row'
 import type { CommitRequest } from '@timelake/iceberg/commit/table-update'
 import { CommitFailedError } from '@timelake/iceberg/spec/errors'
@@ -117,6 +118,8 @@ export async function watchCommit<Result>(
   }
   const settled = watched.map(({ change, settle }) => settle(landed(change, result), aborted))
   for (const answerable of settled) await answerable
+  // Whoever was called is answered first: everybody waits for what that one does, and nobody for what this one does.
+  if (!turnstile.isIdle) await setImmediate()
   return result
 }
 

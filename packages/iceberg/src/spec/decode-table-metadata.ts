@@ -25,6 +25,7 @@ import { decodeSchema } from './schema-json.ts'
 import { decodeOptionalSnapshotId, decodeSnapshot, decodeSnapshotRef } from './snapshot-json.ts'
 import { MAIN_BRANCH } from './snapshot.ts'
 import type { SnapshotRef } from './snapshot.ts'
+import type { SharedHistory } from './shared-history.ts'
 import { decodeSortOrder } from './sort-order-json.ts'
 import { UNSORTED } from './sort-order.ts'
 import { decodePartitionStatisticsFile, decodeStatisticsFile } from './statistics-json.ts'
@@ -63,16 +64,22 @@ const METADATA_MEMBERS = new Set([
   'next-row-id',
   'encryption-keys',
 ])
+const NOTHING_SHARED: SharedHistory = { snapshots: [], snapshotLog: [] }
 const SNAPSHOT_LOG_MEMBERS = new Set(['timestamp-ms', 'snapshot-id'])
 const METADATA_LOG_MEMBERS = new Set(['timestamp-ms', 'metadata-file'])
 
 /**
- * Reads the parsed JSON of a metadata file, v1 to v3; `path` is what errors put before the member.
+ * Reads the parsed JSON of a metadata file, v1 to v3; `path` is what errors put before the member, `before` what its lists
+ * begin with although the JSON does not say so.
  * Members that are not known are kept in `extra`. A v1 file without `table-uuid` gets one derived from its content, the
  * same at every load. Throws InvalidInputError naming the member: a higher format version, a missing or impossible
  * member, a current or default id that is not listed, a ref without its snapshot. Spec: Table Metadata Fields.
  */
-export function decodeTableMetadataJson(json: JsonValue | undefined, path = ''): TableMetadata {
+export function decodeTableMetadataJson(
+  json: JsonValue | undefined,
+  path = '',
+  before: SharedHistory = NOTHING_SHARED,
+): TableMetadata {
   const raw = new Members(object(json, path === '' ? 'metadata' : path), path)
   const { formatVersion } = raw
   const metadata: Filled<TableMetadata> = {
@@ -86,8 +93,8 @@ export function decodeTableMetadataJson(json: JsonValue | undefined, path = ''):
     ...decodeSpecs(raw),
     ...decodeOrders(raw),
     properties: raw.optional('properties', stringMap) ?? {},
-    snapshots: raw.list('snapshots', decodeSnapshot),
-    snapshotLog: raw.list('snapshot-log', decodeSnapshotLogEntry),
+    snapshots: [...before.snapshots, ...raw.list('snapshots', decodeSnapshot)],
+    snapshotLog: [...before.snapshotLog, ...raw.list('snapshot-log', decodeSnapshotLogEntry)],
     metadataLog: raw.list('metadata-log', decodeMetadataLogEntry),
     refs: raw.optional('refs', decodeRefs) ?? {},
     statistics: raw.list('statistics', decodeStatisticsFile),

@@ -7,7 +7,7 @@ import type { JsonObject } from './json-value.ts'
 import {
   decodeTableMetadata,
   encodeTableMetadata,
-  encodeTableMetadataView,
+  encodeTableMetadataPieces,
 } from './table-metadata-json.ts'
 import type { FormatVersion, TableMetadata } from './table-metadata.ts'
 
@@ -264,7 +264,7 @@ describe('v1 metadata', () => {
   })
 })
 
-describe('encodeTableMetadataView', () => {
+describe('encodeTableMetadataPieces', () => {
   const statistics = [1n, 2n, 9n].map((id) => ({
     'snapshot-id': id,
     'statistics-path': `s${id}`,
@@ -288,7 +288,7 @@ describe('encodeTableMetadataView', () => {
   })
 
   it('refs hides snapshots without a ref and their statistics, and keeps everything else', () => {
-    const shown = decodeTableMetadata(encodeTableMetadataView(metadata, 'refs'))
+    const shown = decodeTableMetadata(Buffer.concat(encodeTableMetadataPieces(metadata, 'refs')))
     expect(shown.snapshots.map((snapshot) => snapshot.snapshotId)).toEqual([2n, 3n])
     expect(shown.statistics.map((file) => file.snapshotId)).toEqual([2n, 9n])
     expect(shown.partitionStatistics.map((file) => file.snapshotId)).toEqual([2n, 9n])
@@ -298,6 +298,7 @@ describe('encodeTableMetadataView', () => {
   })
 
   it('all is what the file holds', () => {
-    expect(encodeTableMetadataView(metadata, 'all')).toBe(encodeTableMetadata(metadata))
+    const all = Buffer.concat(encodeTableMetadataPieces(metadata, 'all'))
+    expect(all.toString()).toBe(encodeTableMetadata(metadata))
   })
 })

@@ -1,66 +1,88 @@
 import { decodeTableMetadataJson } from './decode-table-metadata.ts'
 import { encodeEncryptedKey } from './encrypted-key-json.ts'
 import { InvalidInputError } from './errors.ts'
+import {
+  metadataLogTexts,
+  snapshotLogTexts,
+  snapshotTexts,
+  snapshotTextsV1,
+} from './history-texts.ts'
 import { invariant } from './invariant.ts'
 import { parseJson, printJson, printMembers } from './json.ts'
-import type { JsonObject } from './json-value.ts'
 import { encodePartitionFields, encodePartitionSpec } from './partition-spec-json.ts'
 import type { PartitionSpec } from './partition-spec.ts'
 import { RememberedTexts } from './remembered-texts.ts'
 import { encodeSchema } from './schema-json.ts'
 import type { Schema } from './schema.ts'
-import { encodeSnapshotRef, NO_SNAPSHOT_ID, snapshotText } from './snapshot-json.ts'
-import type { Snapshot } from './snapshot.ts'
+import { shareHistory } from './shared-history.ts'
+import { encodeSnapshotRef, NO_SNAPSHOT_ID } from './snapshot-json.ts'
 import { encodeSortOrder } from './sort-order-json.ts'
 import type { SortOrder } from './sort-order.ts'
 import { encodePartitionStatisticsFile, encodeStatisticsFile } from './statistics-json.ts'
+import { TextPieces } from './text-pieces.ts'
 import type {
   EncryptedKey,
-  MetadataLogEntry,
   PartitionStatisticsFile,
-  SnapshotLogEntry,
   StatisticsFile,
   TableMetadata,
 } from './table-metadata.ts'
 
 /**
- * Reads the plain (not gzipped) content of a metadata file, v1 to v3. Throws InvalidInputError when it is not
+ * Reads the plain (not gzipped) content of a metadata file, v1 to v3. With an earlier version of the table at hand, what both
+ * have in common becomes the same values and is not read again. Throws InvalidInputError when it is not
  * UTF-8 or not JSON, and as decodeTableMetadataJson does.
  */
-export function decodeTableMetadata(content: string | Uint8Array): TableMetadata {
-  return decodeTableMetadataJson(parseJson(typeof content === 'string' ? content : utf8(content)))
+export function decodeTableMetadata(
+  content: string | Uint8Array,
+  known?: TableMetadata,
+): TableMetadata {
+  const text = typeof content === 'string' ? content : utf8(content)
+  return decodeSharing(text, known) ?? decodeTableMetadataJson(parseJson(text))
+}
+
+/** Undefined when nothing is shared, or something is wrong, which the whole text tells better. */
+function decodeSharing(text: string, known: TableMetadata | undefined): TableMetadata | undefined {
+  const reduced = known && shareHistory(text, known)
+  if (reduced === undefined) return undefined
+  try {
+    return decodeTableMetadataJson(parseJson(reduced.text), '', reduced)
+  } catch (error) {
+    if (error instanceof InvalidInputError) return undefined
+    throw error
+  }
 }
 
 /** The content of a metadata file. Inverse of decodeTableMetadata. */
 export function encodeTableMetadata(metadata: TableMetadata): string {
-  return encodeTableMetadataView(metadata, 'all')
+  const decoder = new TextDecoder()
+  const pieces = encodeTableMetadataPieces(metadata, 'all')
+  return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('')
 }
 
 /**
- * The JSON text of metadata as clients load it: `all`, or `refs`, which leaves out the snapshots that no branch or
- * tag points at, and the statistics of those; everything else is complete. The text of every immutable part is
- * remembered with the part, so that the next version of the same table costs only what changed.
+ * The JSON of metadata as clients load it, in UTF-8, in pieces that follow each other: `all`, or `refs`, which leaves out the
+ * snapshots that no branch or tag points at, and the statistics of those; everything else is complete. What immutable parts
+ * are in it is remembered with them, and long runs of them are pieces that versions of one table share, so that the next
+ * version costs only what changed. Nobody may change a piece.
  */
-export function encodeTableMetadataView(metadata: TableMetadata, view: 'all' | 'refs'): string {
+export function encodeTableMetadataPieces(
+  metadata: TableMetadata,
+  view: 'all' | 'refs',
+): readonly Uint8Array[] {
   const shown = view === 'all' ? metadata : withReferencedSnapshots(metadata)
-  const pieces: string[] = []
-  for (const [name, texts] of memberTexts(shown)) {
-    if (texts === undefined) continue
-    pieces.push(pieces.length === 0 ? `{"${name}":` : `,"${name}":`)
-    if (typeof texts === 'string') pieces.push(texts)
-    else pushList(pieces, texts)
+  const pieces = new TextPieces()
+  let separator = '{'
+  for (const [name, value] of members(shown)) {
+    if (value === undefined) continue
+    pieces.addText(`${separator}"${name}":`)
+    if (typeof value === 'string') pieces.addText(value)
+    else value(pieces)
+    separator = ','
   }
   const extra = printMembers(shown.extra ?? {})
-  if (extra !== '') pieces.push(',', extra)
-  pieces.push('}')
-  return pieces.join('')
-}
-
-function pushList(pieces: string[], texts: readonly string[]): void {
-  pieces.push('[')
-  for (const text of texts) pieces.push(text, ',')
-  if (texts.length > 0) pieces.pop()
-  pieces.push(']')
+  if (extra !== '') pieces.addText(`,${extra}`)
+  pieces.addText('}')
+  return pieces.finish()
 }
 
 /** The metadata with only the snapshots that a ref points at, and their statistics. */
@@ -80,10 +102,10 @@ function withReferencedSnapshots(metadata: TableMetadata): TableMetadata {
   }
 }
 
-/** The text of a member, or the texts of the runs that make up a list, or nothing when it is not written. */
-type MemberText = readonly [name: string, texts: string | readonly string[] | undefined]
+/** The text of a member, or what adds its list; nothing when it is not written. */
+type Member = readonly [name: string, value: string | ((pieces: TextPieces) => void) | undefined]
 
-function memberTexts(metadata: TableMetadata): MemberText[] {
+function members(metadata: TableMetadata): Member[] {
   const isV1 = metadata.formatVersion === 1
   const isV3 = metadata.formatVersion >= 3
   return [
@@ -93,34 +115,39 @@ function memberTexts(metadata: TableMetadata): MemberText[] {
     ['last-sequence-number', isV1 ? undefined : metadata.lastSequenceNumber.toString()],
     ['last-updated-ms', String(metadata.lastUpdatedMs)],
     ['last-column-id', String(metadata.lastColumnId)],
-    ...(isV1 ? deprecatedMemberTexts(metadata) : []),
+    ...(isV1 ? deprecatedMembers(metadata) : []),
     ['current-schema-id', String(metadata.currentSchemaId)],
-    ['schemas', schemaTexts.listTexts(metadata.schemas)],
+    ['schemas', listOf(schemaTexts, metadata.schemas)],
     ['default-spec-id', String(metadata.defaultSpecId)],
-    ['partition-specs', specTexts.listTexts(metadata.partitionSpecs)],
+    ['partition-specs', listOf(specTexts, metadata.partitionSpecs)],
     ['last-partition-id', String(metadata.lastPartitionId)],
     ['default-sort-order-id', String(metadata.defaultSortOrderId)],
-    ['sort-orders', orderTexts.listTexts(metadata.sortOrders)],
+    ['sort-orders', listOf(orderTexts, metadata.sortOrders)],
     ['properties', JSON.stringify(metadata.properties)],
     ['current-snapshot-id', currentSnapshotText(metadata)],
     ['next-row-id', isV3 ? (metadata.nextRowId ?? 0n).toString() : undefined],
     [
       'encryption-keys',
-      metadata.encryptionKeys.length === 0
-        ? undefined
-        : keyTexts.listTexts(metadata.encryptionKeys),
+      metadata.encryptionKeys.length === 0 ? undefined : listOf(keyTexts, metadata.encryptionKeys),
     ],
     ['refs', refsText(metadata)],
-    ['snapshots', (isV1 ? snapshotTextsV1 : snapshotTexts).listTexts(metadata.snapshots)],
-    ['statistics', statisticsTexts.listTexts(metadata.statistics)],
-    ['partition-statistics', partitionStatisticsTexts.listTexts(metadata.partitionStatistics)],
-    ['snapshot-log', snapshotLogTexts.listTexts(metadata.snapshotLog)],
-    ['metadata-log', metadataLogTexts.listTexts(metadata.metadataLog)],
+    ['snapshots', listOf(isV1 ? snapshotTextsV1 : snapshotTexts, metadata.snapshots)],
+    ['statistics', listOf(statisticsTexts, metadata.statistics)],
+    ['partition-statistics', listOf(partitionStatisticsTexts, metadata.partitionStatistics)],
+    ['snapshot-log', listOf(snapshotLogTexts, metadata.snapshotLog)],
+    ['metadata-log', listOf(metadataLogTexts, metadata.metadataLog)],
   ]
 }
 
+function listOf<T extends object>(
+  texts: RememberedTexts<T>,
+  values: readonly T[],
+): (pieces: TextPieces) => void {
+  return (pieces) => texts.addList(pieces, values)
+}
+
 /** What readers that know no lists look for in v1 files. */
-function deprecatedMemberTexts(metadata: TableMetadata): MemberText[] {
+function deprecatedMembers(metadata: TableMetadata): Member[] {
   const schema = metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId)
   const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId)
   invariant(schema !== undefined, `schema ${metadata.currentSchemaId} is not listed`)
@@ -148,10 +175,6 @@ const specTexts = new RememberedTexts((value: PartitionSpec) =>
   printJson(encodePartitionSpec(value)),
 )
 const orderTexts = new RememberedTexts((value: SortOrder) => printJson(encodeSortOrder(value)))
-const snapshotTexts = new RememberedTexts((snapshot: Snapshot) => snapshotText(snapshot))
-const snapshotTextsV1 = new RememberedTexts((snapshot: Snapshot) =>
-  snapshotText(snapshot, { omitZeroSequence: true }),
-)
 const statisticsTexts = new RememberedTexts((value: StatisticsFile) =>
   printJson(encodeStatisticsFile(value)),
 )
@@ -159,22 +182,6 @@ const partitionStatisticsTexts = new RememberedTexts((value: PartitionStatistics
   printJson(encodePartitionStatisticsFile(value)),
 )
 const keyTexts = new RememberedTexts((value: EncryptedKey) => printJson(encodeEncryptedKey(value)))
-const snapshotLogTexts = new RememberedTexts(snapshotLogEntryText)
-const metadataLogTexts = new RememberedTexts(metadataLogEntryText)
-
-function snapshotLogEntryText({ timestampMs, snapshotId, extra }: SnapshotLogEntry): string {
-  return `{${extraText(extra)}"timestamp-ms":${timestampMs},"snapshot-id":${snapshotId}}`
-}
-
-function metadataLogEntryText({ timestampMs, metadataFile, extra }: MetadataLogEntry): string {
-  const file = JSON.stringify(metadataFile)
-  return `{${extraText(extra)}"timestamp-ms":${timestampMs},"metadata-file":${file}}`
-}
-
-function extraText(extra: JsonObject | undefined): string {
-  const text = extra === undefined ? '' : printMembers(extra)
-  return text === '' ? '' : `${text},`
-}
 
 function utf8(content: Uint8Array): string {
   try {

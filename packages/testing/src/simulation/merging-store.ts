@@ -4,6 +4,7 @@ import { readManifestList } from '@timelake/iceberg/manifest/read-manifest-list'
 import { writeManifestList } from '@timelake/iceberg/manifest/write-manifest-list'
 import { mergeManifests, replaceManifests } from '@timelake/iceberg/rebase/merge-manifests'
 import { decodeTableMetadata } from '@timelake/iceberg/spec/table-metadata-json'
+import { joinBytes } from '@timelake/storage/object-bytes'
 import type { ObjectStore } from '@timelake/storage/object-store'
 
 /** A list that a catalog writes for a snapshot of a client: its id is in the name. */
@@ -18,7 +19,7 @@ export function mergingStore(store: ObjectStore, objects: Map<string, Uint8Array
   return {
     ...store,
     putIfAbsent: (location, bytes) =>
-      store.putIfAbsent(location, merged(objects, location, bytes) ?? bytes),
+      store.putIfAbsent(location, merged(objects, location, joinBytes(bytes)) ?? bytes),
   }
 }
 

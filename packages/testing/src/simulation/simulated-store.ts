@@ -1,4 +1,5 @@
 import { openMemoryObjectStore } from '@timelake/storage/memory-object-store'
+import { joinBytes } from '@timelake/storage/object-bytes'
 import {
   ObjectNotFoundError,
   type ObjectStore,
@@ -45,7 +46,7 @@ function storeFor(view: View): ObjectStore {
         return bytes && { location, sizeBytes: bytes.length, lastModifiedMs: 0 }
       }),
     async putIfAbsent(location, bytes) {
-      const copy = bytes.slice()
+      const copy = joinBytes(bytes).slice()
       try {
         return await call(`put ${location}`, () => {
           if (objects.has(location)) return 'exists'
