@@ -107,6 +107,23 @@ export function describeObjectStoreContract(
         expect(textOf(await subject.store.get(location))).toBe('first')
       })
 
+      it.each([
+        ['a few small', 3, 10],
+        ['many', 2_500, 400],
+        ['large', 3, 400_000],
+        ['no', 0, 0],
+      ])('stores %s pieces one after the other', async (_, count, length) => {
+        const location = newLocation()
+        const pieces = Array.from({ length: count }, (_, index) =>
+          new Uint8Array(length).fill(index),
+        )
+        expect(await subject.store.putIfAbsent(location, pieces)).toBe('created')
+        const stored = await subject.store.get(location)
+        expect(stored).toHaveLength(count * length)
+        const wrong = stored.findIndex((byte, at) => byte !== Math.floor(at / length) % 256)
+        expect(wrong).toBe(-1)
+      })
+
       it('stores an empty object', async () => {
         const location = newLocation()
         expect(await subject.store.putIfAbsent(location, new Uint8Array())).toBe('created')
