@@ -38,6 +38,8 @@ const RELOADING_LOADS_MIN = 1.4
 const REPEATED_LOADS_MIN = 2.4
 /** Fewer answers than this share that are followed by a commit are not worth a wait. */
 const USED_ANSWERS_SHARE_MIN = 0.5
+/** A turn that nobody uses costs several times what a lost race does. */
+const USED_STREAKS_SHARE_MIN = 0.75
 
 /** What is known of the callers of one table that differ in nothing but their connections. */
 export class Crowd {
@@ -46,6 +48,7 @@ export class Crowd {
   #commitCount = 0
   #mixedUntilMs = 0
   #usedAnswersShare = 1
+  #usedStreaksShare = 1
   #debts: Debt[] = []
   #vainWaits: VainWait[] = []
   /** Until when loads after success may come; of callers that share connections. */
@@ -79,6 +82,16 @@ export class Crowd {
   /** Whether its callers begin with their next commit when they have the answer to the last one. */
   get usesAnswers(): boolean {
     return this.#usedAnswersShare >= USED_ANSWERS_SHARE_MIN
+  }
+
+  /** A caller had the next turn too, to go on, and came with a commit or did not. */
+  countStreak({ isUsed }: { readonly isUsed: boolean }): void {
+    this.#usedStreaksShare += ((isUsed ? 1 : 0) - this.#usedStreaksShare) * NEWEST_WEIGHT
+  }
+
+  /** Whether its callers make one commit right after the other. */
+  get usesStreaks(): boolean {
+    return this.#usedStreaksShare >= USED_STREAKS_SHARE_MIN
   }
 
   /** Whether its callers load again when a commit has landed, as Java does and DuckDB does not. */

@@ -88,6 +88,15 @@ it('lets who keeps its table go on, so that most of its commits do not lose', ()
   expect(lost).toBeLessThan(landed / 2)
 })
 
+it('gives few turns to those who keep their table and pause after each append', () => {
+  const [writerCount, appendCount, thinkMs] = [16, 8, 300]
+  const pauseMs = 1.5 * writerCount * thinkMs
+  const result = run(KINDS.pyiceberg, { writerCount, appendCount, thinkMs, pauseMs })
+  expect(result).toMatchObject({ failed: 0, landed: writerCount * appendCount })
+  expect(result.holdsExpired).toBeLessThan(8)
+  expect(result.tookMs).toBeLessThan(1.6 * appendCount * (pauseMs + thinkMs))
+})
+
 it.each([3, 8, 64])('%i DuckDB writers fail in nothing but the first append of each', (count) => {
   for (let seed = 1; seed <= 5; seed += 1) {
     const { failedLater } = run(KINDS.duckdb, { writerCount: count, random: seeded(seed) })

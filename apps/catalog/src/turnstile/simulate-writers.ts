@@ -31,6 +31,8 @@ export interface SimulatedRun {
   readonly thinkMs: number
   readonly tripMs: number
   readonly commitMs: number
+  /** From the answer to an append to the next one, half as much to one and a half times as much; absent: none. */
+  readonly pauseMs?: number
   readonly rules: TurnRules
   /** Uniform in [0, 1). */
   random(): number
@@ -233,8 +235,11 @@ class World {
     if (hasLanded) {
       this.#result.landed += 1
       writer.left -= 1
-      if (kind.loadsAfterSuccess) this.#load(writer, () => this.#write(writer))
-      else this.#write(writer)
+      const { pauseMs = 0 } = this.#run
+      const next = (): void =>
+        this.#after(pauseMs * (0.5 + this.#run.random()), () => this.#write(writer))
+      if (kind.loadsAfterSuccess) this.#load(writer, next)
+      else next()
       return
     }
     this.#result.lost += 1

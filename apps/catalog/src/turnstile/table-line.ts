@@ -189,6 +189,7 @@ export class TableLine {
     if (showsMixing(own, base)) crowd.markMixed(nowMs)
     const turn = this.#turnOf(caller, base)
     if (turn !== undefined) this.#countCommitOf(turn, caller)
+    if (turn?.goesOn === true) crowd.countStreak({ isUsed: turn === this.#turn })
     if (own.loadedMs === undefined && own.head !== undefined && own.head === base) {
       own.commitsUnloaded = true
     }
@@ -252,9 +253,7 @@ export class TableLine {
       this.#endTurn()
       this.#counts.holdsExpired += 1
       this.#pastTurns.keep(turn, nowMs)
-      if (turn.ticket.isAnswer)
-        this.#callers.crowdOf(turn.ticket.caller).countAnswer({ isUsed: false })
-      else this.#rememberReader(turn, nowMs)
+      this.#countUnused(turn, nowMs)
     }
     for (const { caller, sinceMs } of this.#waiting.callDue(nowMs, this.#calledMs)) {
       // What it does now is probably in vain, and it has waited for longer than those behind it.
@@ -366,10 +365,14 @@ export class TableLine {
   #callNext(nowMs: number): void {
     if (this.#turn !== undefined) return
     const ticket = this.#waiting.callFirst()
-    if (ticket !== undefined) this.#beginTurn(ticket, undefined, nowMs)
+    if (ticket !== undefined) this.#beginTurn(ticket, { head: undefined, goesOn: false }, nowMs)
   }
 
-  #beginTurn(ticket: Ticket, head: Head | undefined, nowMs: number): void {
+  #beginTurn(
+    ticket: Ticket,
+    { head, goesOn }: Pick<OpenTurn, 'head' | 'goesOn'>,
+    nowMs: number,
+  ): void {
     const hadFollowers = this.#waiting.line.length > 0
     if (hadFollowers) this.#contend(nowMs)
     this.#turn = {
@@ -382,6 +385,7 @@ export class TableLine {
       commitCount: 0,
       hadFollowers,
       isBeaten: false,
+      goesOn,
     }
   }
 
@@ -389,17 +393,18 @@ export class TableLine {
   #goesOn(caller: Caller, head: Head | undefined, nowMs: number): boolean {
     const connection = this.#callers.connectionOf(caller)
     const { commitsUnloaded, streakCommits } = connection
-    const isMixed = this.#callers.crowdOf(caller).isMixed(nowMs)
-    if (!commitsUnloaded || isMixed || beginsBeforeItLoads(caller)) return false
+    const crowd = this.#callers.crowdOf(caller)
+    const mayGoOn = commitsUnloaded && crowd.usesStreaks && !crowd.isMixed(nowMs)
+    if (!mayGoOn || beginsBeforeItLoads(caller)) return false
     const waitingCount = this.#waiting.line.length
     // Everybody behind it may go on for as long, and should come to its turn in time.
-    const lineMs = waitingCount * STREAK_COMMITS_MAX * this.#callers.crowdOf(caller).thinkMs
+    const lineMs = waitingCount * STREAK_COMMITS_MAX * crowd.thinkMs
     const isLong = streakCommits >= STREAK_COMMITS_MAX - 1 || lineMs > this.#rules.waitMsMax
     const goesOn = waitingCount > 0 && !isLong
     connection.streakCommits = goesOn ? streakCommits + 1 : 0
     if (!goesOn) return false
     const waits = { joinedMs: nowMs, sinceMs: nowMs, isRetry: false, isAnswer: false }
-    this.#beginTurn({ caller, ...waits, lifeline: caller.connection.id }, head, nowMs)
+    this.#beginTurn({ caller, ...waits, lifeline: caller.connection.id }, { head, goesOn }, nowMs)
     return true
   }
 
@@ -465,6 +470,13 @@ export class TableLine {
     }
     this.#oweTurn(turn?.ticket.caller ?? arrival.caller, { isHead, isLost: true }, nowMs)
     return undefined
+  }
+
+  #countUnused(turn: OpenTurn, nowMs: number): void {
+    const crowd = this.#callers.crowdOf(turn.ticket.caller)
+    if (turn.goesOn) crowd.countStreak({ isUsed: false })
+    else if (turn.ticket.isAnswer) crowd.countAnswer({ isUsed: false })
+    else this.#rememberReader(turn, nowMs)
   }
 
   /** Whoever loads and does not commit reads. */

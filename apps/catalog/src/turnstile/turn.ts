@@ -36,6 +36,8 @@ export interface OpenTurn extends Turn {
   hadFollowers: boolean
   /** Whether another commit came between. */
   isBeaten: boolean
+  /** Whether its caller goes on after a commit, without a load. */
+  readonly goesOn: boolean
 }
 
 /** A commit whose outcome the line waits for. */
