@@ -1,5 +1,6 @@
 import { snapshotsAdded } from '@timelake/iceberg/commit/snapshots-added'
 import { LRUCache } from 'lru-cache'
+import { entriesMax } from './entries-max.ts'
 import type { TableCommit } from './catalog/table-commit.ts'
 import { type TableIdentifier, identifierKey } from './catalog/table-identifier.ts'
 
@@ -19,7 +20,7 @@ const REFUSALS_MAX = 1_000
  */
 export class PendingCommits {
   readonly #counts = new Map<string, number>()
-  readonly #refusals = new LRUCache<string, Error>({ max: REFUSALS_MAX })
+  readonly #refusals = new LRUCache<string, Error>(entriesMax(REFUSALS_MAX))
 
   /** Runs the commit that adds these snapshots. */
   async during<T>(wanted: readonly WantedSnapshot[], commit: () => Promise<T>): Promise<T> {

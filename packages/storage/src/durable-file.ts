@@ -14,7 +14,7 @@ import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { errorCode, isAbsentCode } from './contained-path.ts'
-import { joinBytes, lengthOf, type ObjectBytes } from './object-bytes.ts'
+import { joinBytes, lengthOf, type ObjectBytes, piecesOf } from './object-bytes.ts'
 import { LocationError, type PutOutcome, StoreUnavailableError } from './object-store.ts'
 
 // @NOTE What never waits for the disk is done at once: that takes a few microseconds, and ten times as many to hand it to
@@ -134,7 +134,7 @@ async function writeDurably(path: string, bytes: ObjectBytes): Promise<void> {
     const file = await opened(path, 'wx', 0o644)
     try {
       if (lengthOf(bytes) <= AT_ONCE_BYTES_MAX) writeAtOnce(file, joinBytes(bytes))
-      else await writePieces(file, bytes instanceof Uint8Array ? [bytes] : bytes)
+      else await writePieces(file, piecesOf(bytes))
       await flushed(file)
     } finally {
       closeSync(file)

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache'
 import type { CatalogContext } from '../context.ts'
 import type { Caller } from './caller.ts'
 import { grantsOf } from './grants-of.ts'
-import { entriesMax } from './entries-max.ts'
+import { entriesMax } from '../entries-max.ts'
 
 const ENTRIES_MAX = 10_000
 

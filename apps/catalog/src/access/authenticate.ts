@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { entriesMax } from '../entries-max.ts'
 import { NotAuthorizedError } from '../http/request-errors.ts'
 import type { AccessDirectory } from './access-directory.ts'
 import { claimedIssuer, OWN_ISSUER, readAccessToken, type TokenClaims } from './access-token.ts'
@@ -35,7 +36,7 @@ export function makeAuthenticate(authentication: Authentication): Authenticate {
   const { isRequired, token, nowMs } = authentication
   if (!isRequired) return () => TRUSTED_CALLER
   const expected = token === undefined ? undefined : digest(token)
-  const remembered = new LRUCache<string, Proved>({ max: PROVED_TOKENS_MAX })
+  const remembered = new LRUCache<string, Proved>(entriesMax(PROVED_TOKENS_MAX))
   return (authorization) => {
     const sent = bearerToken(authorization)
     if (sent === undefined) throw missing()

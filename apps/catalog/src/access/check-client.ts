@@ -17,7 +17,7 @@ import {
 import { LoginLimit } from './login-limit.ts'
 import { OAuthError } from './oauth-error.ts'
 import type { ClientCredentials } from './token-request.ts'
-import { entriesMax } from './entries-max.ts'
+import { entriesMax } from '../entries-max.ts'
 
 /** Hashes that are made at the same time: each takes a core and 16 MiB. */
 const HASHES_AT_ONCE_MAX = 2

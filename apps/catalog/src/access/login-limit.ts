@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { entriesMax } from './entries-max.ts'
+import { entriesMax } from '../entries-max.ts'
 
 /** Failures of one source within `WINDOW_MS`, after which it is refused unheard until the window is over. */
 const FAILURES_MAX = 10

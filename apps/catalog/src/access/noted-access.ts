@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { DelegationMode } from '../catalog/warehouse.ts'
-import { entriesMax } from './entries-max.ts'
+import { entriesMax } from '../entries-max.ts'
 
 /** Access that was given; beyond that the one that was given longest ago is noted once more. */
 const NOTED_MAX = 20_000

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Counter } from 'prom-client'
 import type { RefusedTokenReason } from '../http/request-errors.ts'
 import type { AuditTrail } from './audit.ts'
-import { entriesMax } from './entries-max.ts'
+import { entriesMax } from '../entries-max.ts'
 
 /** An address is written down once in a window for each reason, and so many addresses at most. */
 const WINDOW_MS = 60_000

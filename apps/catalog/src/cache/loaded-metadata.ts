@@ -66,8 +66,8 @@ export class LoadedMetadata {
     const { head, text } = this.#encoded(view)
     if (lengthOf(text) < GZIP_BYTES_MIN) return undefined
     const deflated = memoized(this.#heads, view, () => deflateHead(Buffer.concat([head, ...text])))
-    const whole = async (tail: LoadTableAccess): Promise<Buffer> =>
-      gzipWithTail(await deflated, tailOf(this.metadata, tail))
+    const whole = async (given: LoadTableAccess): Promise<Buffer> =>
+      gzipWithTail(await deflated, tailOf(this.metadata, given))
     return access === undefined
       ? memoized(this.#gzipped, view, () => whole(OWN_ACCESS))
       : whole(access)

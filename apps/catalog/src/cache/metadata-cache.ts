@@ -7,6 +7,7 @@ import { CorruptFileError, InvalidInputError } from '@timelake/iceberg/spec/erro
 import { LRUCache } from 'lru-cache'
 import { MetadataFileMissingError } from '../catalog/catalog-errors.ts'
 import type { Warehouse } from '../catalog/warehouse.ts'
+import { entriesMax } from '../entries-max.ts'
 
 const inflate = promisify(gunzip)
 
@@ -44,7 +45,7 @@ export class MetadataCache<Loaded extends LoadedDocument> {
   readonly #options: MetadataCacheOptions<Loaded>
   readonly #entries: LRUCache<string, Loaded>
   /** The key of what came last from each folder. */
-  readonly #newest = new LRUCache<string, string>({ max: FOLDERS_MAX })
+  readonly #newest = new LRUCache<string, string>(entriesMax(FOLDERS_MAX))
   readonly #reads = new Map<string, Promise<Loaded>>()
 
   constructor(options: MetadataCacheOptions<Loaded>) {

@@ -8,6 +8,7 @@ import {
 import type { SqlSession } from '@timelake/database/sql-session'
 import type { TableRow } from '@timelake/database/table-row'
 import { LRUCache } from 'lru-cache'
+import { entriesMax } from '../entries-max.ts'
 
 /** Time between two looks at whose turn it is. */
 const LOOK_EVERY_MS = 8
@@ -76,7 +77,7 @@ export class CommitTurns {
   /** Turns that are being passed on. */
   readonly #passings = new Map<string, Promise<void>>()
   /** When there was the last sign of other processes. */
-  readonly #rivalMs = new LRUCache<string, number>({ max: RIVALS_MAX })
+  readonly #rivalMs = new LRUCache<string, number>(entriesMax(RIVALS_MAX))
   #isStopped = false
 
   constructor(options: CommitTurnsOptions) {

@@ -65,7 +65,7 @@ export async function writeMetadataFile<
     const textBytes = lengthOf(text)
     checkSize(catalog, textBytes)
     const isGzipped = isMetadataGzipped(metadata.properties)
-    const bytes = isGzipped ? await compress(Buffer.concat(text)) : text
+    const bytes = isGzipped ? await compress(joinBytes(text)) : text
     if (await put(warehouse.store, { location, bytes, what: 'metadata file' }))
       return { loaded, textBytes }
   }

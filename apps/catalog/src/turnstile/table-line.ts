@@ -5,6 +5,7 @@ import { reasonToWait, showsMixing, takesFreeLoad } from './known-connection.ts'
 import {
   isOfTurn,
   isSameCaller,
+  newTicket,
   startOf,
   type Arrival,
   type CommitOutcome,
@@ -13,7 +14,7 @@ import {
   type Turn,
 } from './turn.ts'
 import { PastTurns } from './past-turns.ts'
-import { FIRST_OF_ALL, WaitingTickets } from './waiting-tickets.ts'
+import { type DueTimes, FIRST_OF_ALL, WaitingTickets } from './waiting-tickets.ts'
 import {
   ANSWER_WAIT_MS_MAX,
   COURTESY_MS_MAX,
@@ -74,7 +75,7 @@ export class TableLine {
 
   /** Nobody waits and nothing is going on. */
   isOver(nowMs: number): boolean {
-    const isAwaited = this.#turn !== undefined || this.#waiting.courtesies.length > 0
+    const isAwaited = this.#turn !== undefined || this.#waiting.hasCourtesies
     return !isAwaited && !this.isContended(nowMs)
   }
 
@@ -123,14 +124,7 @@ export class TableLine {
     const debt = reasonToWait(caller, { connection, crowd }, nowMs)
     if (debt === undefined || this.#waiting.line.length >= LINE_LENGTH_MAX) return undefined
     const sinceMs = debt.isHead ? FIRST_OF_ALL : (crowd.takeWait(id, nowMs) ?? nowMs)
-    const ticket = {
-      caller,
-      joinedMs: nowMs,
-      sinceMs,
-      isRetry: debt.isLost,
-      lifeline,
-      isAnswer: false,
-    }
+    const ticket = { ...newTicket(caller, lifeline, nowMs), sinceMs, isRetry: debt.isLost }
     this.#join(ticket)
     this.#callNext(nowMs)
     return ticket
@@ -255,7 +249,7 @@ export class TableLine {
       this.#pastTurns.keep(turn, nowMs)
       this.#countUnused(turn, nowMs)
     }
-    for (const { caller, sinceMs } of this.#waiting.callDue(nowMs, this.#calledMs)) {
+    for (const { caller, sinceMs } of this.#waiting.callDue(nowMs, this.#due)) {
       // What it does now is probably in vain, and it has waited for longer than those behind it.
       this.#callers.crowdOf(caller).keepWait({ connection: caller.connection.id, sinceMs, nowMs })
     }
@@ -266,7 +260,7 @@ export class TableLine {
   dueMs(): number {
     const turn = this.#turn
     const turnMs = turn?.commitCount === 0 ? turn.untilMs : Infinity
-    return Math.min(turnMs, this.#waiting.nextDueMs(this.#calledMs))
+    return Math.min(turnMs, this.#waiting.nextDueMs(this.#due))
   }
 
   /** Calls everybody who waits. */
@@ -282,15 +276,16 @@ export class TableLine {
     return beginsBeforeItLoads(caller) ? Math.max(holdMs, holdMsMax * FIRST_HOLD_SHARE) : holdMs
   }
 
-  /** When a ticket is called whatever the line does. */
-  readonly #calledMs = (ticket: Ticket): number => {
-    const { joinedMs, isAnswer, caller } = ticket
-    const { waitMsMax } = this.#rules
-    if (!this.#waiting.courtesies.includes(ticket)) {
+  /** When tickets are called whatever the line does. */
+  readonly #due: DueTimes = {
+    lineMs: ({ joinedMs, isAnswer }) => {
+      const { waitMsMax } = this.#rules
       return joinedMs + (isAnswer ? Math.min(waitMsMax, ANSWER_WAIT_MS_MAX) : waitMsMax)
-    }
-    const holder = beginsBeforeItLoads(caller) ? undefined : this.#turn?.ticket.caller
-    return joinedMs + Math.max(COURTESY_MS_MAX, holder === undefined ? 0 : this.holdMs(holder))
+    },
+    courtesyMs: ({ joinedMs, caller }) => {
+      const holder = beginsBeforeItLoads(caller) ? undefined : this.#turn?.ticket.caller
+      return joinedMs + Math.max(COURTESY_MS_MAX, holder === undefined ? 0 : this.holdMs(holder))
+    },
   }
 
   /** Whoever let it go first may go on. */
@@ -341,8 +336,7 @@ export class TableLine {
   }
 
   #showCourtesy(caller: Caller, lifeline: string | undefined, nowMs: number): Ticket {
-    const waits = { joinedMs: nowMs, sinceMs: nowMs }
-    const ticket = { caller, ...waits, isRetry: false, lifeline, isAnswer: false }
+    const ticket = newTicket(caller, lifeline, nowMs)
     this.#waiting.addCourtesy(ticket)
     return ticket
   }
@@ -403,8 +397,7 @@ export class TableLine {
     const goesOn = waitingCount > 0 && !isLong
     connection.streakCommits = goesOn ? streakCommits + 1 : 0
     if (!goesOn) return false
-    const waits = { joinedMs: nowMs, sinceMs: nowMs, isRetry: false, isAnswer: false }
-    this.#beginTurn({ caller, ...waits, lifeline: caller.connection.id }, { head, goesOn }, nowMs)
+    this.#beginTurn(newTicket(caller, caller.connection.id, nowMs), { head, goesOn }, nowMs)
     return true
   }
 

@@ -102,7 +102,7 @@ export async function watchCommit<Result>(
   if (caller === undefined) return run()
   const watched = changes.map((change) => {
     const table = identifierKey(warehouseOf(call).id, change.identifier)
-    return { change, settle: turnstile.commit(table, caller, baseOf(change.request)) }
+    return { change, table, settle: turnstile.commit(table, caller, baseOf(change.request)) }
   })
   const aborted = () => call.request.aborted()
   let result: Result
@@ -119,7 +119,7 @@ export async function watchCommit<Result>(
   const settled = watched.map(({ change, settle }) => settle(landed(change, result), aborted))
   for (const answerable of settled) await answerable
   // Whoever was called is answered first: everybody waits for what that one does, and nobody for what this one does.
-  if (!turnstile.isIdle) await setImmediate()
+  if (watched.some(({ table }) => turnstile.isTakingTurns(table))) await setImmediate()
   return result
 }
 

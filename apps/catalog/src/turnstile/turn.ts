@@ -15,6 +15,11 @@ export interface Ticket {
   readonly isAnswer: boolean
 }
 
+/** The ticket of a load, or of the answer to a commit that must not disturb a turn, by a caller who has lost nothing. */
+export function newTicket(caller: Caller, lifeline: string | undefined, nowMs: number): Ticket {
+  return { caller, joinedMs: nowMs, sinceMs: nowMs, isRetry: false, lifeline, isAnswer: false }
+}
+
 /** The caller whose commit the others wait for. */
 export interface Turn {
   readonly ticket: Ticket

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { entriesMax } from '../entries-max.ts'
 import type { Connection } from '../http/exchange.ts'
 import type { Caller } from './caller.ts'
 import { PAUSE_MS_MAX, PauseBudget } from './pause-budget.ts'
@@ -110,9 +111,7 @@ interface Wake {
 export class Turnstile implements TurnstileGauges {
   readonly #options: TurnstileOptions
   readonly #lines = new Map<string, OpenLine>()
-  readonly #lastCommits = new LRUCache<string, LastCommit>({
-    max: LAST_COMMITS_MAX,
-  })
+  readonly #lastCommits = new LRUCache<string, LastCommit>(entriesMax(LAST_COMMITS_MAX))
   /** Connections that have loaded any table. */
   readonly #loaders = new WeakSet<Connection>()
   readonly #metrics: TurnstileMetrics

@@ -3,8 +3,11 @@ import type { Ticket } from './turn.ts'
 /** Goes before everybody else. */
 export const FIRST_OF_ALL = -Infinity
 
-/** When a ticket is called whatever happens. */
-type DueMs = (ticket: Ticket) => number
+/** When a ticket is called whatever happens: one of the line, and a courtesy. */
+export interface DueTimes {
+  lineMs(ticket: Ticket): number
+  courtesyMs(ticket: Ticket): number
+}
 
 /** The answers of one table that wait, and those that were called since somebody asked. */
 export class WaitingTickets {
@@ -18,8 +21,8 @@ export class WaitingTickets {
     return this.#line
   }
 
-  get courtesies(): readonly Ticket[] {
-    return this.#courtesies
+  get hasCourtesies(): boolean {
+    return this.#courtesies.length > 0
   }
 
   /** Takes its place in the line: behind those who wait for as long, of those who go first before them. */
@@ -48,12 +51,13 @@ export class WaitingTickets {
   }
 
   /** Calls everybody whose time has come; the answer tells who waited in the line. */
-  callDue(nowMs: number, dueMs: DueMs): readonly Ticket[] {
-    const isDue = (ticket: Ticket): boolean => nowMs >= dueMs(ticket)
+  callDue(nowMs: number, times: DueTimes): readonly Ticket[] {
+    const isDue = (ticket: Ticket): boolean => nowMs >= times.lineMs(ticket)
     const due = this.#line.filter(isDue)
     this.callWhere(isDue)
-    this.#called.push(...this.#courtesies.filter(isDue))
-    this.#courtesies = this.#courtesies.filter((ticket) => !isDue(ticket))
+    const isLate = (ticket: Ticket): boolean => nowMs >= times.courtesyMs(ticket)
+    this.#called.push(...this.#courtesies.filter(isLate))
+    this.#courtesies = this.#courtesies.filter((ticket) => !isLate(ticket))
     return due
   }
 
@@ -73,9 +77,11 @@ export class WaitingTickets {
   }
 
   /** When the next one is due; Infinity for never. */
-  nextDueMs(dueMs: DueMs): number {
-    const earlier = (ms: number, ticket: Ticket): number => Math.min(ms, dueMs(ticket))
-    return this.#courtesies.reduce(earlier, this.#line.reduce(earlier, Infinity))
+  nextDueMs(times: DueTimes): number {
+    let ms = Infinity
+    for (const ticket of this.#line) ms = Math.min(ms, times.lineMs(ticket))
+    for (const ticket of this.#courtesies) ms = Math.min(ms, times.courtesyMs(ticket))
+    return ms
   }
 
   /** The tickets that were called since the last time, in order. */
