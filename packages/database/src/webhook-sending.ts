@@ -1,6 +1,7 @@
 /*
  * What senders of webhooks read and write. One sender at a time works for a webhook, by a lease; what it did counts only
- * while it holds the lease and nobody else changed what is to be sent. Errors: those of the session.
+ * while it holds the lease and nobody else changed what is to be sent, and what it found the receiver to be only while
+ * nobody changed the webhook. Errors: those of the session.
  */
 import type { SqlSession } from './sql-session.ts'
 import { type WebhookRecord, type WebhookRow, webhookRowOf } from './webhook-row.ts'
@@ -103,13 +104,18 @@ export interface WebhookSettlement {
   readonly holder: string
   /** As the sender found it. */
   readonly placeVersion: bigint
+  /** As the sender found it. */
+  readonly version: bigint
   readonly nowMs: number
   /** How far the feed was read; absent when it was not. */
   readonly feedCursor?: string | undefined
   readonly deliveredIds: readonly string[]
   /** Events that wait from now on, still wait, or are given up. */
   readonly kept: readonly WebhookDelivery[]
-  /** How the receiver is. Absent: as it was, nothing was sent to it. */
+  /**
+   * How the receiver is. Absent: as it was, nothing was sent to it. Not written down when the webhook's version is another
+   * one by now: the failures were of a receiver or a secret that somebody has just mended.
+   */
   readonly receiver?: ReceiverState | undefined
   /** Whether events between the cursor and the oldest one that is kept were lost. */
   readonly hasLostEvents?: boolean
@@ -124,20 +130,28 @@ export interface ReceiverState {
   readonly pausedReason: string | undefined
 }
 
-// $1 webhook, $2 holder, $3 place version, $4 now, $5 cursor, $6 delivered, $7 lost, $8 to $11 receiver, $12 … kept
+// What an operator changed meanwhile is not judged by failures from before.
+const ofSameVersion = (column: string, value: string): string =>
+  `${column} = case when version = $22::bigint then ${value} else ${column} end`
+
+// $1 webhook, $2 holder, $3 place version, $4 now, $5 cursor, $6 delivered, $7 lost, $8 to $11 receiver, $12 … kept,
+// $22 version
 const SETTLE = `
 with own as (
   update webhook set feed_cursor = coalesce($5::text, feed_cursor),
     delivered_count = delivered_count + cardinality($6::text[]),
     last_delivered_at_ms = case when cardinality($6::text[]) > 0 then $4::bigint else last_delivered_at_ms end,
     events_lost_at_ms = case when $7::boolean then $4::bigint else events_lost_at_ms end,
-    failure_count = coalesce($8::int, failure_count),
-    failing_since_ms = case when $8::int is null then failing_since_ms when $8::int > 0
-      then coalesce(failing_since_ms, $4::bigint) end,
-    next_attempt_at_ms = coalesce($9::bigint, next_attempt_at_ms),
-    last_failure = coalesce($10::text, last_failure),
-    last_failed_at_ms = case when $10::text is null then last_failed_at_ms else $4::bigint end,
-    paused_reason = coalesce($11::text, paused_reason)
+    ${ofSameVersion('failure_count', 'coalesce($8::int, failure_count)')},
+    ${ofSameVersion(
+      'failing_since_ms',
+      `case when $8::int is null then failing_since_ms when $8::int > 0
+        then coalesce(failing_since_ms, $4::bigint) end`,
+    )},
+    ${ofSameVersion('next_attempt_at_ms', 'coalesce($9::bigint, next_attempt_at_ms)')},
+    ${ofSameVersion('last_failure', 'coalesce($10::text, last_failure)')},
+    ${ofSameVersion('last_failed_at_ms', 'case when $10::text is null then last_failed_at_ms else $4::bigint end')},
+    ${ofSameVersion('paused_reason', 'coalesce($11::text, paused_reason)')}
   where id = $1 and lease_holder = $2 and place_version = $3::bigint returning id
 ), gone as (
   delete from webhook_delivery where webhook_id in (select id from own) and event_id = any($6::text[])
@@ -167,6 +181,7 @@ export async function settleWebhook(
     ...[receiver?.failureCount ?? null, receiver?.nextAttemptAtMs ?? null],
     ...[receiver?.lastFailure ?? null, receiver?.pausedReason ?? null],
     ...keptColumns(settlement.kept),
+    settlement.version,
   ])
   return rows.length === 1 ? 'settled' : 'lost'
 }

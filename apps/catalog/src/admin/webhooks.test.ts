@@ -192,12 +192,13 @@ describeOnEachDatabase('webhooks', (on) => {
     givenUpAtMs: 9,
   })
   const giveUp = async (name: string, eventIds: readonly string[]): Promise<void> => {
-    const { id: webhookId, placeVersion } = await row(name)
+    const { id: webhookId, placeVersion, version } = await row(name)
     const lease = { webhookId, holder: 'test', nowMs: 0, leaseMs: 1 }
     expect(await leaseWebhook(catalog.database, lease)).toBeDefined()
     const settled = await settleWebhook(catalog.database, {
       ...lease,
       placeVersion,
+      version,
       deliveredIds: [],
       kept: eventIds.map(deadLetter),
     })

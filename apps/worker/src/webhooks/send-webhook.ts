@@ -211,6 +211,7 @@ async function settle(pass: Pass, work: Work): Promise<'done' | 'held'> {
     webhookId: webhook.id,
     holder,
     placeVersion: webhook.placeVersion,
+    version: webhook.version,
     nowMs: nowMs(),
     ...place,
     ...planned,

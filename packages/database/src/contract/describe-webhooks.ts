@@ -81,6 +81,7 @@ export function describeWebhooks(useDatabase: UseDatabase): void {
       webhookId: row.id,
       holder: 'me',
       placeVersion: row.placeVersion,
+      version: row.version,
       nowMs: NOW_MS,
       deliveredIds: [],
       kept: [],
@@ -224,6 +225,31 @@ export function describeWebhooks(useDatabase: UseDatabase): void {
         lastFailure: 'x',
         pausedReason: 'gone',
         eventsLostAtMs: NOW_MS + 6,
+      })
+    })
+
+    it('are not held up or paused by failures from before an operator changed them', async () => {
+      const row = await made()
+      await lease(row, 'me')
+      const changed = await updateWebhook(useDatabase(), {
+        ...change(row),
+        url: 'https://new.example/',
+      })
+      const gone = { nextAttemptAtMs: 7, lastFailure: 'the receiver answered 410' }
+      expect(
+        await settle(row, {
+          feedCursor: 'c1',
+          deliveredIds: ['t-1'],
+          kept: [delivery('t', 2)],
+          receiver: { ...gone, failureCount: 3, pausedReason: 'the receiver answered 410' },
+        }),
+      ).toBe('settled')
+      expect(await due(row)).toEqual(['t-2'])
+      expect(await findWebhookById(useDatabase(), row.id)).toEqual({
+        ...changed,
+        feedCursor: 'c1',
+        deliveredCount: 1n,
+        lastDeliveredAtMs: NOW_MS,
       })
     })
 
