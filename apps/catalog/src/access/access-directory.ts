@@ -5,11 +5,10 @@ import {
   type AccountAccess,
   type FederatedIdentity,
 } from '@timelake/database/accounts'
-import { LRUCache } from 'lru-cache'
+import { AgingReads } from '../cache/aging-reads.ts'
 import type { CatalogContext } from '../context.ts'
 import type { Caller } from './caller.ts'
 import { grantsOf } from './grants-of.ts'
-import { entriesMax } from '../entries-max.ts'
 
 const ENTRIES_MAX = 10_000
 
@@ -24,33 +23,26 @@ export interface KnownIdentity {
   readonly caller: Caller | undefined
 }
 
-interface Remembered<Value> {
-  readonly value: Value
-  readonly readAtMs: number
-}
-
 /**
  * Accounts with their grants, remembered for `maxAgeMs`. A change by this process is told with `forget`; what another
- * process changed is seen after that age. Look-ups of the same account at the same time share one query.
+ * process changed is seen after that age.
  */
 export class AccessDirectory {
-  readonly #context: Pick<CatalogContext, 'database' | 'nowMs'>
-  readonly #maxAgeMs: number
-  readonly #remembered = new LRUCache<string, Remembered<unknown>>(entriesMax(ENTRIES_MAX))
-  readonly #asked = new Map<string, Promise<unknown>>()
+  readonly #database: CatalogContext['database']
+  readonly #reads: AgingReads
 
   constructor(
-    context: Pick<CatalogContext, 'database' | 'nowMs'>,
+    { database, nowMs }: Pick<CatalogContext, 'database' | 'nowMs'>,
     { maxAgeMs }: { readonly maxAgeMs: number },
   ) {
-    this.#context = context
-    this.#maxAgeMs = maxAgeMs
+    this.#database = database
+    this.#reads = new AgingReads({ maxAgeMs, entriesMax: ENTRIES_MAX, nowMs })
   }
 
   /** The service account with this id, undefined when there is none. */
   service(id: string): KnownAccount | undefined | Promise<KnownAccount | undefined> {
-    return this.#find(`service ${id}`, async () => {
-      const access = await findAccessById(this.#context.database, id)
+    return this.#reads.find(`service ${id}`, async () => {
+      const access = await findAccessById(this.#database, id)
       if (access?.account.kind !== 'service') return undefined
       const { name } = access.account
       const grants = grantsOf(access.grants)
@@ -61,8 +53,8 @@ export class AccessDirectory {
   /** What an identity of a provider may do: what its own account and its groups may. */
   identity(identity: FederatedIdentity, shownName: string): KnownIdentity | Promise<KnownIdentity> {
     const { issuer, subject, groups } = identity
-    return this.#find(JSON.stringify([issuer, subject, groups, shownName]), async () => {
-      const found = await findFederatedAccess(this.#context.database, identity)
+    return this.#reads.find(JSON.stringify([issuer, subject, groups, shownName]), async () => {
+      const found = await findFederatedAccess(this.#database, identity)
       const own = found.find(({ account }) => account.kind === 'federated')
       if (own?.account.disabledAtMs !== undefined) return { caller: undefined }
       const active = found.filter(({ account }) => account.disabledAtMs === undefined)
@@ -78,36 +70,7 @@ export class AccessDirectory {
 
   /** An account, a secret or a grant was changed. */
   forget(): void {
-    this.#remembered.clear()
-    this.#asked.clear()
-  }
-
-  #find<Value>(key: string, read: () => Promise<Value>): Value | Promise<Value> {
-    const known = this.#remembered.get(key)
-    if (known !== undefined && this.#context.nowMs() - known.readAtMs <= this.#maxAgeMs) {
-      return known.value as Value // `as`: each key has one kind of value
-    }
-    const asked = this.#asked.get(key)
-    if (asked !== undefined) return asked as Promise<Value> // `as`: as above
-    const readAtMs = this.#context.nowMs()
-    const reading = read().then(
-      (value) => {
-        // What is read while somebody forgets may be from before.
-        if (this.#end(key, reading)) this.#remembered.set(key, { value, readAtMs })
-        return value
-      },
-      (error: unknown) => {
-        this.#end(key, reading)
-        throw error
-      },
-    )
-    this.#asked.set(key, reading)
-    return reading
-  }
-
-  /** Whether nobody forgot since it was asked. */
-  #end(key: string, reading: Promise<unknown>): boolean {
-    return this.#asked.get(key) === reading && this.#asked.delete(key)
+    this.#reads.forget()
   }
 }
 

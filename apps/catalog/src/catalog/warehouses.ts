@@ -1,4 +1,5 @@
 import { findWarehouse, findWarehouseById, type WarehouseRow } from '@timelake/database/warehouses'
+import { AgingReads } from '../cache/aging-reads.ts'
 import type { CatalogContext } from '../context.ts'
 import { NoSuchWarehouseError } from './catalog-errors.ts'
 import { decodeWarehouseSettings, type Warehouse } from './warehouse.ts'
@@ -9,55 +10,64 @@ export interface WarehousesOptions {
   readonly onMet?: (warehouse: Warehouse) => void
 }
 
-interface Known {
-  readonly warehouse: Warehouse
-  readonly readAtMs: number
-}
+/** Warehouses that are remembered at most, each under its name and its id. */
+const REMEMBERED_MAX = 10_000
 
 /**
  * Warehouses by name and by id, remembered for `maxAgeMs`: they are few and change seldom, and a change by this process
- * is told with `forget`. What another process changed is seen after that age.
+ * is told with `forget`. What another process changed is seen after that age. Many requests that find one too old share one
+ * query.
  */
 export class Warehouses {
   readonly #context: CatalogContext
   readonly #options: WarehousesOptions
   /** Newest version of each warehouse that this process has met. */
   readonly #met = new Map<string, bigint>()
-  readonly #byName = new Map<string, Known>()
-  readonly #byId = new Map<string, Known>()
+  readonly #byName: AgingReads
+  readonly #byId: AgingReads
 
   constructor(context: CatalogContext, options: WarehousesOptions) {
     this.#context = context
     this.#options = options
+    const { maxAgeMs } = options
+    const reads = { maxAgeMs, entriesMax: REMEMBERED_MAX, nowMs: context.nowMs }
+    this.#byName = new AgingReads(reads)
+    this.#byId = new AgingReads(reads)
   }
 
   /** Throws NoSuchWarehouseError. */
   async byName(name: string): Promise<Warehouse> {
-    const known = this.#fresh(this.#byName.get(name))
-    if (known !== undefined) return known
-    const row = await findWarehouse(this.#context.database, name)
-    if (row === undefined) throw new NoSuchWarehouseError(name)
-    return this.#keep(row)
+    return this.#byName.find(name, async () =>
+      this.#opened(name, await findWarehouse(this.#context.database, name)),
+    )
   }
 
   /** Whether `byName` would answer without a look-up. */
   remembers(name: string): boolean {
-    return this.#fresh(this.#byName.get(name)) !== undefined
+    return this.#byName.remembers(name)
   }
 
   /** Throws NoSuchWarehouseError. */
   async byId(id: string): Promise<Warehouse> {
-    const known = this.#fresh(this.#byId.get(id))
-    if (known !== undefined) return known
-    const row = await findWarehouseById(this.#context.database, id)
-    if (row === undefined) throw new NoSuchWarehouseError(id)
-    return this.#keep(row)
+    return this.#byId.find(id, async () =>
+      this.#opened(id, await findWarehouseById(this.#context.database, id)),
+    )
   }
 
   /** A warehouse was changed or removed. */
   forget(): void {
-    this.#byName.clear()
-    this.#byId.clear()
+    this.#byName.forget()
+    this.#byId.forget()
+  }
+
+  #opened(wanted: string, row: WarehouseRow | undefined): Warehouse {
+    if (row === undefined) throw new NoSuchWarehouseError(wanted)
+    const { id, name, location } = row
+    const store = this.#context.stores.storeOf(row)
+    const settings = decodeWarehouseSettings(row.settings)
+    const warehouse = { id, name, location, store, settings, row }
+    this.#meet(warehouse)
+    return warehouse
   }
 
   #meet(warehouse: Warehouse): void {
@@ -66,26 +76,5 @@ export class Warehouses {
     if (met !== undefined && met >= version) return
     this.#met.set(id, version)
     this.#options.onMet?.(warehouse)
-  }
-
-  #fresh(known: Known | undefined): Warehouse | undefined {
-    if (known === undefined) return undefined
-    return this.#context.nowMs() - known.readAtMs <= this.#options.maxAgeMs
-      ? known.warehouse
-      : undefined
-  }
-
-  #keep(row: WarehouseRow): Warehouse {
-    const { id, name, location } = row
-    const store = this.#context.stores.storeOf(row)
-    const settings = decodeWarehouseSettings(row.settings)
-    const known = {
-      warehouse: { id, name, location, store, settings, row },
-      readAtMs: this.#context.nowMs(),
-    }
-    this.#byName.set(name, known)
-    this.#byId.set(id, known)
-    this.#meet(known.warehouse)
-    return known.warehouse
   }
 }
