@@ -11,11 +11,14 @@ import type { SqlSession } from './sql-session.ts'
 export interface CommitTurn {
   /** Whose turn it is; undefined when nobody asked. */
   readonly turn: string | undefined
+  /** Who gets it then; undefined when nobody asked. */
+  readonly next: string | undefined
   readonly metadataLocation: string
 }
 
 interface TurnRow {
   readonly commit_turn: string | null
+  readonly commit_next: string | null
   readonly metadata_location: string
 }
 
@@ -23,7 +26,7 @@ const ASK = `
 update catalog_table set commit_turn = coalesce(commit_turn, $2::text),
   commit_next = case when commit_turn is null or commit_turn = $2::text then commit_next else coalesce(commit_next, $2::text) end
 where id = $1
-returning commit_turn, metadata_location`
+returning commit_turn, commit_next, metadata_location`
 
 /** Takes the turn when nobody has it, otherwise the place behind it when that is free. Undefined: there is no such table. */
 export async function askForTurn(
@@ -33,7 +36,7 @@ export async function askForTurn(
   return turnOf(await session.query<TurnRow>(ASK, [tableId, processId]))
 }
 
-const READ = 'select commit_turn, metadata_location from catalog_table where id = $1'
+const READ = 'select commit_turn, commit_next, metadata_location from catalog_table where id = $1'
 
 /** Where the turns of the table stand; undefined when there is no such table. */
 export async function readTurn(
@@ -45,13 +48,16 @@ export async function readTurn(
 
 const SEIZE = `
 update catalog_table set commit_turn = $2::text, commit_next = nullif(commit_next, $2::text)
-where id = $1 and commit_turn = $3::text and metadata_location = $4::text
-returning commit_turn, metadata_location`
+where id = $1 and commit_turn = $3::text and metadata_location = $4::text`
 
 /** Takes the turn away from a process that was seen with it and has done nothing since. */
 export async function seizeTurn(
   session: SqlSession,
-  seizure: { readonly tableId: string; readonly processId: string; readonly seen: CommitTurn },
+  seizure: {
+    readonly tableId: string
+    readonly processId: string
+    readonly seen: Pick<CommitTurn, 'turn' | 'metadataLocation'>
+  },
 ): Promise<void> {
   const { tableId, processId, seen } = seizure
   await session.query(SEIZE, [tableId, processId, seen.turn ?? null, seen.metadataLocation])
@@ -70,5 +76,9 @@ export async function passTurn(
 
 function turnOf([row]: readonly TurnRow[]): CommitTurn | undefined {
   if (row === undefined) return undefined
-  return { turn: row.commit_turn ?? undefined, metadataLocation: row.metadata_location }
+  return {
+    turn: row.commit_turn ?? undefined,
+    next: row.commit_next ?? undefined,
+    metadataLocation: row.metadata_location,
+  }
 }

@@ -90,6 +90,32 @@ it('I33 keeps a turn for several groups, then gives it to whoever asked', async 
   await taking
 })
 
+it('I33 gets the place behind the turn when it is free, also if another one had it', async () => {
+  const third = openProcess('r')
+  const next = async () => (await readTurn(catalog.database, tableId))?.next
+  await p.turns.take(table())
+  const second = q.turns.take(table())
+  await waitFor(async () => (await next()) === 'q', WAIT)
+  const last = third.turns.take(table())
+  for (let look = 0; look < 3; look += 1) await tick(third)
+  expect([await turn(), await next()]).toEqual(['p', 'q'])
+  await p.turns.afterGroup(table(), FEW_WAIT)
+  await waitFor(async () => {
+    third.fireTimers()
+    return (await next()) === 'r'
+  }, WAIT)
+  expect(await turn()).toBe('q')
+  q.fireTimers()
+  await second
+  await q.turns.afterGroup(table(), FEW_WAIT)
+  expect([await turn(), await next()]).toEqual(['r', undefined])
+  third.fireTimers()
+  await last
+  third.turns.stop()
+  third.fireTimers()
+  await third.ended()
+})
+
 it('I33 gives a turn away after a group when few others wait', async () => {
   await p.turns.take(table())
   await p.turns.afterGroup(table(), EXPECTED)

@@ -182,8 +182,9 @@ export class CommitTurns {
       if (idleMs >= IDLE_TURN_MS_MAX) await seizeTurn(database, { ...mine, seen })
       await delay(LOOK_EVERY_MS)
       const next = await readTurn(database, tableId)
-      // Nobody's turn, or one that somebody else got before our place behind it was taken down: ask again.
-      current = next?.turn === undefined || hasMoved ? await askForTurn(database, mine) : next
+      // Asking writes to the row: only where the turn, or the place behind whoever has it, is free.
+      const isFree = next?.turn === undefined || next.next === undefined
+      current = isFree ? await askForTurn(database, mine) : next
     }
     return false
   }

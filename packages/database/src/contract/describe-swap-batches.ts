@@ -204,9 +204,10 @@ export function describeSwapBatches(useDatabase: UseDatabase): void {
       const { database, tables } = await world(1)
       const [{ id: tableId, metadataLocation }] = tables as [NewTable]
       const ask = (processId: string) => askForTurn(database, { tableId, processId })
-      expect(await ask('p')).toMatchObject({ turn: 'p' })
-      expect(await ask('q')).toMatchObject({ turn: 'p' })
-      expect(await ask('r')).toMatchObject({ turn: 'p', metadataLocation })
+      expect(await ask('p')).toEqual({ turn: 'p', next: undefined, metadataLocation })
+      expect(await ask('q')).toEqual({ turn: 'p', next: 'q', metadataLocation })
+      expect(await ask('r')).toEqual({ turn: 'p', next: 'q', metadataLocation })
+      expect(await readTurn(database, tableId)).toEqual(await ask('r'))
       const [table] = tables as [NewTable]
       expect(await swapMany(database, [swapOf(table)])).toEqual(['swapped'])
       expect(await turnOf(database, tableId)).toBe('p')
