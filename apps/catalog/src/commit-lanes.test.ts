@@ -242,9 +242,9 @@ describe('members', () => {
     lanes.join('t', member('b'))
     hold.open()
     await task
-    await waitFor(() => groups.length === 1, { timeoutMs: 1_000 })
+    await waitFor(() => groups.length === 1, { timeoutMs: 10_000 })
     lanes.join('t', member('c'))
-    await waitFor(() => groups.length === 2, { timeoutMs: 1_000 })
+    await waitFor(() => groups.length === 2, { timeoutMs: 10_000 })
     expect(groups).toEqual([['b'], ['c']])
     paused.open()
     await lanes.drain()
