@@ -10,7 +10,7 @@ CATALOG_*, S3_* as the scripts of each engine want them.
 Checked, for both: how many appends land (all; of DuckDB, which has no retries, 99 % after each writer's first in (a)); what fails
 failed by a lost race; the rows are those acknowledged and no others; Java reads the table: every manifest that any snapshot lists
 exists, after all the clients' own clean-up, with one snapshot and one entry of the history for each append that landed.
---history asks the catalog to keep so many snapshots, twice as many in (b), because PyIceberg copies all of them many times for each append; --seconds lets no
+--history asks the catalog to keep so many snapshots, because PyIceberg copies all of them many times for each append; --seconds lets no
 writer begin another append after that time. --figures-only prints how it went and checks nothing, for other catalogs. Last line: N passed, N failed.
 """
 import argparse, json, os, subprocess, sys, time
@@ -74,8 +74,6 @@ class Contest:
         self.options, self.way = options, way
         self.engine, self.table_name = options.engine, f"{options.engine}_{way}"
         self.label = f"{self.engine}, {way}"
-        # A stale append needs the snapshot that it was built on, and a slow writer is overtaken by many.
-        self.history = options.history and options.history * (2 if way == "rebase" else 1)
         self.catalog = connect(options.uri, **json.loads(os.environ.get("CATALOG_PROPS") or "{}"))
 
     def create(self):
@@ -84,7 +82,7 @@ class Contest:
         except NamespaceAlreadyExistsError:
             pass
         merge = SHORT_RUN_MERGE if self.options.long < LONG_WHOLE else {}
-        trim = {**TRIM, "timelake.history.max-snapshots": str(self.history)} if self.history else {}
+        trim = {**TRIM, "timelake.history.max-snapshots": str(self.options.history)} if self.options.history else {}
         properties = {"format-version": "2", **merge, **trim, **(REBASE if self.way == "rebase" else {})}
         self.catalog.create_table((NAMESPACE, self.table_name), SCHEMA, properties=properties)
 
@@ -173,7 +171,7 @@ class Judge:
         audit = contest.audit()
         print(f"info {label}: {audit['manifests']} manifests in all snapshots, {audit['listed']} in the last", flush=True)
         self.that(f"{label}: Java finds every listed file", not audit["faults"], audit["faults"])
-        counts, kept = {name: audit[name] for name in ("files", "rows", "snapshots", "history")}, min(len(landed), contest.history or len(landed))
+        counts, kept = {name: audit[name] for name in ("files", "rows", "snapshots", "history")}, min(len(landed), contest.options.history or len(landed))
         expected = {"files": len(landed), "rows": len(landed), "snapshots": kept, "history": kept}
         self.that(f"{label}: a file, a snapshot and an entry of the history for each", counts == expected, f"{len(landed)} landed, Java finds {counts}, expected {expected}")
 
