@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { manualClock } from '@timelake/testing/manual-clock'
 import { expect, it } from 'vitest'
 import { Registry } from 'prom-client'
@@ -19,13 +20,14 @@ function world() {
   const clock = manualClock()
   const told: string[] = []
   const pauses: { readonly startMs: number; endMs: number }[] = []
+  let timers: { readonly atMs: number; fire(): void }[] = []
   const registry = new Registry()
   const turnstile = new Turnstile({
     isOn: true,
     rules: { contendedForMs: 3_000, holdMsMax: 1_500, waitMsMax: 20_000 },
     nowMs: clock.nowMs,
-    // Nothing ends by time here.
-    delay: () => new Promise(() => {}),
+    delay: (ms) =>
+      new Promise((fire) => void timers.push({ atMs: clock.nowMs() + ms, fire: () => fire() })),
     appends: {
       pauseAppends: async (lane, ms) => {
         told.push(`pause ${lane} ${ms}`)
@@ -39,8 +41,16 @@ function world() {
     },
     metrics: (lines) => makeTurnstileMetrics(registry, lines),
   })
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms)
+    const due = timers.filter(({ atMs }) => atMs <= clock.nowMs())
+    timers = timers.filter((timer) => !due.includes(timer))
+    for (const { fire } of due) fire()
+    // What waited for them does it in the next turns of the queue.
+    await setImmediate()
+  }
   const lose = () => void turnstile.commit(TABLE, CALLER, 'old')({ kind: 'lost' }, aborted)
-  return { clock, told, pauses, turnstile, lose }
+  return { clock, told, pauses, turnstile, lose, pass }
 }
 
 it('has appends wait from the load of a strict commit that lost before, until that has landed', async () => {
@@ -54,6 +64,21 @@ it('has appends wait from the load of a strict commit that lost before, until th
   const settle = turnstile.commit(TABLE, CALLER, 'new')
   expect(told).toHaveLength(1)
   await settle({ kind: 'landed', isStrict: true, head: 'newer' }, aborted)
+  expect(told).toEqual(['pause lane 1000', 'resume lane'])
+})
+
+it('has appends wait for as long as they may, whatever the caller loads meanwhile', async () => {
+  const { told, turnstile, lose, pass } = world()
+  lose()
+  const load = await turnstile.load(TABLE, CALLER, aborted())
+  await load.pauseAppends('lane')
+  load.answered('new')
+  await pass(PAUSE_MS_MAX / 2)
+  const further = await turnstile.load(TABLE, CALLER, aborted())
+  further.answered('new')
+  await pass(PAUSE_MS_MAX / 2 - 1)
+  expect(told).toEqual(['pause lane 1000'])
+  await pass(1)
   expect(told).toEqual(['pause lane 1000', 'resume lane'])
 })
 

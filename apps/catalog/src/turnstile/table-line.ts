@@ -151,6 +151,12 @@ export class TableLine {
     if (this.#turn?.ticket === ticket) this.#turn.untilMs = Math.max(this.#turn.untilMs, untilMs)
   }
 
+  /** Appends wait until then for the commit of this ticket's turn, which lasts as long at least, whatever is loaded in it. */
+  noteAppendPause(ticket: Ticket, pauseEndMs: number): void {
+    if (this.#turn?.ticket === ticket) this.#turn.pauseEndMs = pauseEndMs
+    this.extendTurn(ticket, pauseEndMs)
+  }
+
   /** The turn that began with the answer to a commit and that this load belongs to: its ticket. */
   answeredTurn(caller: Caller): Ticket | undefined {
     const turn = this.#turn
@@ -374,6 +380,7 @@ export class TableLine {
       startMs: nowMs,
       loadedMs: nowMs,
       untilMs: nowMs + this.holdMs(ticket.caller),
+      pauseEndMs: nowMs,
       head,
       loader: undefined,
       commitCount: 0,
@@ -417,7 +424,8 @@ export class TableLine {
   #extend(turn: OpenTurn, nowMs: number): void {
     turn.loadedMs = nowMs
     const endMs = turn.startMs + this.#rules.holdMsMax
-    turn.untilMs = Math.min(endMs, nowMs + this.holdMs(turn.ticket.caller))
+    const untilMs = Math.min(endMs, nowMs + this.holdMs(turn.ticket.caller))
+    turn.untilMs = Math.max(untilMs, turn.pauseEndMs)
   }
 
   /**

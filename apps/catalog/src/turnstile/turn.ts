@@ -31,6 +31,8 @@ export interface Turn {
 export interface OpenTurn extends Turn {
   startMs: number
   untilMs: number
+  /** Appends wait for it until then, so it lasts as long at least. */
+  pauseEndMs: number
   /** When its last load was answered, and with what. */
   loadedMs: number
   head: Head | undefined

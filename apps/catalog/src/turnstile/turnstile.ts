@@ -360,7 +360,7 @@ export class Turnstile implements TurnstileGauges {
     // Whoever lost to many appends has much to check before it commits again: all that there is, and the turn lasts as long.
     const ms = open.pauses.take(PAUSE_MS_MAX, nowMs)
     if (ms === 0) return
-    open.line.extendTurn(ticket, nowMs + ms)
+    open.line.noteAppendPause(ticket, nowMs + ms)
     open.pause = { ticket, lane, untilMs: nowMs + ms }
     this.#metrics.appendPauses.inc()
     await this.#options.appends.pauseAppends(lane, ms)
