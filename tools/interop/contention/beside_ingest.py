@@ -116,6 +116,7 @@ class Judge:
         files = [write_row_file(table, 0, turn)[0] for turn in range((self.options.seconds + SPARE_SECONDS) * APPENDS_PER_SECOND)]
         with Spark(self.options.uri, dict(os.environ), self.options.work / "spark.log") as spark:
             spark.sql(f"INSERT INTO {NAMESPACE}.{TABLE} VALUES (-1L, 0, 0)")
+            self.merge(spark, 0)  # What a Spark that has just started needs for its first one is its own affair.
             with Ingest(self.options.uri, files) as ingest:
                 merges = self.change_rows(spark)
                 self.rewrite(spark)
