@@ -16,7 +16,7 @@ start_postgres() {
     (cd / && exec nohup "${as[@]}" "$bin/postgres" -D "$data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
       -c max_connections=300 "${speed[@]}" < /dev/null >> "$directory/postgres.log" 2>&1) &
     record postgres $! "$data"
-    until_true $START_SECONDS_MAX postgres_answers "$bin" "$port" \
+    until_true $START_SECONDS_MAX postgres_answers "$bin" "$port" "$data" \
       || { tail -n 5 "$directory/postgres.log" >&2; fail "PostgreSQL does not answer on port $port"; }
   fi
   echo "TEST_DATABASE_URL=postgres://postgres@127.0.0.1:$port/postgres"
@@ -24,8 +24,11 @@ start_postgres() {
 }
 
 postgres_answers() {
-  is_running postgres || fail "PostgreSQL ended at its start, see $directory/postgres.log"
-  "$1/pg_isready" -q -U postgres -h 127.0.0.1 -p "$2"
+  # A process that has just been forked still has the command line of this script.
+  ! is_reaped postgres || fail "PostgreSQL ended at its start, see $directory/postgres.log"
+  # Somebody else's server may answer on the port. The eighth line is the state of the one whose id is in the first.
+  [ "$(sed -n '1p; 8s/ *$//p' "$3/postmaster.pid" 2> /dev/null | tr '\n' ' ')" = "$(pid_of postgres) ready " ] \
+    && "$1/pg_isready" -q -U postgres -h 127.0.0.1 -p "$2"
 }
 
 # The folder of the newest PostgreSQL. Debian keeps its versions apart and leaves most programs out of PATH.
