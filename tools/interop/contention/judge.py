@@ -171,7 +171,7 @@ class Judge:
         audit = contest.audit()
         print(f"info {label}: {audit['manifests']} manifests in all snapshots, {audit['listed']} in the last", flush=True)
         self.that(f"{label}: Java finds every listed file", not audit["faults"], audit["faults"])
-        counts, kept = {name: audit[name] for name in ("files", "rows", "snapshots", "history")}, min(len(landed), contest.options.history or len(landed))
+        counts, kept = {name: audit[name] for name in ("files", "rows", "snapshots", "history")}, min(len(landed), self.options.history or len(landed))
         expected = {"files": len(landed), "rows": len(landed), "snapshots": kept, "history": kept}
         self.that(f"{label}: a file, a snapshot and an entry of the history for each", counts == expected, f"{len(landed)} landed, Java finds {counts}, expected {expected}")
 

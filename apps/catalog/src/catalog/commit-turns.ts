@@ -181,10 +181,10 @@ export class CommitTurns {
       seen = current
       if (idleMs >= IDLE_TURN_MS_MAX) await seizeTurn(database, { ...mine, seen })
       await delay(LOOK_EVERY_MS)
-      const next = await readTurn(database, tableId)
+      const read = await readTurn(database, tableId)
       // Asking writes to the row: only where the turn, or the place behind whoever has it, is free.
-      const isFree = next?.turn === undefined || next.next === undefined
-      current = isFree ? await askForTurn(database, mine) : next
+      const isFree = read?.turn === undefined || read.next === undefined
+      current = isFree ? await askForTurn(database, mine) : read
     }
     return false
   }
